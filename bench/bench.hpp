@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What the benchmarks share: shapes, and two contestants timed by turns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "machine.hpp"
+#include "tinyblas/matrix.hpp"
+
+namespace tinyblas::bench {
+
+/// One product C = A B, and where it comes from.
+struct Shape {
+    std::string group;  // square, odd, layout, skinny, or the model that it is a layer of
+    std::string name;   // of the layer; else empty
+    std::int64_t m, n, k;
+    bool transposed_a = false, transposed_b = false;  // stored as columns
+    std::int64_t pad = 0;                             // elements between two rows of each operand
+    bool ladder = false;                              // worth climbing on every rung
+
+    std::string layout() const {
+        return std::string(transposed_a ? "T" : "N") + (transposed_b ? "T" : "N");
+    }
+};
+
+/// The built-in shapes of this machine: small ones under emulation. `quick`: a few squares.
+std::vector<Shape> built_in_shapes(bool quick);
+
+/// The shapes of a file with a line "m,n,k,name" each; '#' starts a comment. The group is the
+/// file's name. Throws Error (invalid_argument) with file and line if a line says anything else.
+std::vector<Shape> read_shapes(const std::string& path);
+
+/// A, B and C of one shape: A and B from N(0, 1), C all NaN.
+template <class T>
+class Operands {
+  public:
+    Operands(Context& context, const Shape& shape)
+        : context_(context),
+          shape_(shape),
+          a_(stored(shape.m, shape.k, shape.transposed_a, 1)),
+          b_(stored(shape.k, shape.n, shape.transposed_b, 2)),
+          c_(stored(shape.m, shape.n, false, 3)) {
+        poison();
+    }
+    void poison() { fill_nan(context_, c_.view().data, c_.rows() * c_.columns()); }
+
+    MatrixView<const T> a() const { return inside(a_.view(), shape_.transposed_a); }
+    MatrixView<const T> b() const { return inside(b_.view(), shape_.transposed_b); }
+    MatrixView<T> c() { return c_.view().block(0, 0, shape_.m, shape_.n); }
+
+  private:
+    Matrix<T> stored(std::int64_t rows, std::int64_t columns, bool transposed, std::uint64_t seed) {
+        if (transposed) std::swap(rows, columns);
+        Matrix<T> matrix(rows, columns + shape_.pad);
+        fill_normal(context_, matrix.view().data, rows * matrix.columns(), seed);
+        return matrix;
+    }
+    MatrixView<const T> inside(MatrixView<const T> view, bool transposed) const {
+        view.columns -= shape_.pad;
+        return transposed ? view.transposed() : view;
+    }
+
+    Context& context_;
+    Shape shape_;
+    Matrix<T> a_, b_, c_;
+};
+
+/// Ours and the reference by turns: a round is ours, reference, reference, ours, so that a drift of
+/// the clock meets both.
+class Race {
+  public:
+    struct Result {
+        double ours = 0, reference = 0;  // seconds a call, medians over the rounds
+        double ratio = 0;                // reference / ours of a round, median
+        double ratio_p10 = 0, ratio_p90 = 0;
+    };
+
+    /// Warms up and sizes the batches to last `batch_seconds` each. `reference` may be empty: then
+    /// ours runs alone.
+    Race(Context& context, const Work& ours, const Work& reference, double batch_seconds);
+
+    /// Seconds a call of ours.
+    double round();
+    Result result() const;
+
+  private:
+    std::unique_ptr<Batch> ours_, reference_;
+    std::vector<double> ours_seconds_, reference_seconds_, ratios_;
+};
+
+}  // namespace tinyblas::bench

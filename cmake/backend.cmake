@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# Chooses the back end. Asked for nothing, a machine with nvcc builds for CUDA, any other for device emulation.
+find_program(TINYBLAS_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+mark_as_advanced(TINYBLAS_NVCC)
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND TINYBLAS_NVCC)
+    set(CMAKE_CUDA_COMPILER ${TINYBLAS_NVCC} CACHE FILEPATH "The CUDA compiler")
+endif()
+
+if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
+    set(default_backend cuda)
+else()
+    set(default_backend emulated)
+endif()
+set(TINYBLAS_BACKEND ${default_backend} CACHE STRING "What the kernels are built for: cuda or emulated")
+set_property(CACHE TINYBLAS_BACKEND PROPERTY STRINGS cuda emulated)
+
+if(TINYBLAS_BACKEND STREQUAL cuda)
+    if(default_backend STREQUAL emulated)
+        message(FATAL_ERROR "TINYBLAS_BACKEND=cuda needs nvcc, and there is none. Put it on PATH or set "
+                            "CMAKE_CUDA_COMPILER; or build for device emulation with TINYBLAS_BACKEND=emulated.")
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    message(STATUS "tinyblas: back end cuda, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+elseif(TINYBLAS_BACKEND STREQUAL emulated)
+    if(default_backend STREQUAL emulated)
+        message(STATUS "tinyblas: no nvcc found, so the kernels are built for device emulation on the CPU")
+    endif()
+    message(STATUS "tinyblas: back end emulated")
+else()
+    message(FATAL_ERROR "TINYBLAS_BACKEND is '${TINYBLAS_BACKEND}', not cuda or emulated")
+endif()

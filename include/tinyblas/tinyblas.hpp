@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// The whole C++ interface. The adapter eigen.hpp is opt-in: include it by name.
+#pragma once
+
+#include "tinyblas/context.hpp"
+#include "tinyblas/error.hpp"
+#include "tinyblas/gemm.hpp"
+#include "tinyblas/matrix.hpp"

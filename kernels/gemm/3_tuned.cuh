@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// gemm, rung 3. New over rung 2: a thread owns a tile of C in registers, so that a value from shared memory meets 8 or 16 others;
+// loads are 16 bytes wide; the next stages arrive while this one is multiplied; the launch bounds come from the table.
+//
+//   block tile                warp tile: 4 x 8 lanes              thread tile, 16 x 8: 4 x 4 quads all over the warp tile
+//   +------+------+           +-----------------------+           +-----------------------+
+//   | warp | warp |           |  0  1  8  9 16 17 ... |           | q . . . . . . . q . . |
+//   |      |      |    -->    |  2  3 10 11 18 19 ... |    -->    | q . . . . . . . q . . |
+//   +------+------+           |  4  5 12 13 20 21 ... |           | q . . . . . . . q . . |
+//   | warp | warp |           |  6  7 14 15 22 23 ... |           | q . . . . . . . q . . |
+//   +------+------+           +-----------------------+           +-----------------------+
+//
+//   stages in shared memory:  [multiplied now] [arrived or on its way] ... [requested last]
+//
+// On compute capability 9.0 a warpgroup of its own requests the tiles and leaves its registers to the warps that multiply;
+// elsewhere every thread does both.
+//
+// Limit: a 16-byte load from shared memory takes the issue slots of about two multiply-adds; a line of k has 6 loads for 128.
+#pragma once
+
+#include "loader.cuh"
+#include "parts.cuh"
+#include "thread_tile.cuh"
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+template <int entry>
+using GemmTunedRaster =
+    GemmRaster<gemm_table[entry].tile.block_m, gemm_table[entry].tile.block_n, 8>;
+
+/// Steps of block_k along k. Below 2^32: launch_gemm_tuned's caller sends longer k elsewhere.
+template <int entry>
+constexpr unsigned gemm_steps(std::int64_t k) {
+    constexpr int block_k = gemm_table[entry].tile.block_k;
+    return static_cast<unsigned>((k + block_k - 1) / block_k);
+}
+
+template <int entry>
+constexpr int next_stage(int stage) {
+    return stage + 1 == gemm_table[entry].tile.stages ? 0 : stage + 1;
+}
+
+/// Waits until all threads of the block agree that the next tiles are there and the last ones are no longer needed.
+__device__ __forceinline__ void exchange_tiles() { __syncthreads(); }
+
+/// The tiles of A and B on their way into shared memory: the role of the threads that load.
+template <class T, int entry>
+class TileStream {
+    static constexpr GemmTile t = gemm_table[entry].tile;
+    using LoaderA = TileLoader<T, t.block_m, t.block_k, t.loading_threads()>;
+    using LoaderB = TileLoader<T, t.block_n, t.block_k, t.loading_threads()>;
+
+  public:
+    struct Tiles {
+        typename LoaderA::Tile a[t.stages];
+        typename LoaderB::Tile b[t.stages];
+    };
+
+    /// Requests all tiles but one that fit the stages.
+    __device__ __forceinline__ TileStream(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                                          std::int64_t i, std::int64_t j, Tiles& tiles,
+                                          int thread)
+        : a_(a, i, tiles.a, thread),
+          b_(b.transposed(), j, tiles.b, thread),
+          unrequested_(gemm_steps<entry>(a.columns)),
+          columns_(static_cast<int>(a.columns - (unrequested_ - std::int64_t{1}) * t.block_k)) {
+#pragma unroll 1
+        for (int stage = 0; stage < t.stages - 1; ++stage) request();
+    }
+
+    /// Waits for the tiles to multiply next, then requests others in place of those multiplied last.
+    __device__ __forceinline__ void advance() {
+        device::wait_for_copies<t.stages - 2>();
+        exchange_tiles();
+        request();
+    }
+
+  private:
+    __device__ __forceinline__ void request() {
+        if (unrequested_ > 0) {
+            a_.load(stage_, columns_);
+            b_.load(stage_, columns_);
+            --unrequested_;
+        }
+        device::close_copy_group();
+        columns_ = t.block_k;
+        stage_ = next_stage<entry>(stage_);
+    }
+
+    LoaderA a_;
+    LoaderB b_;
+    unsigned unrequested_;
+    int columns_;    // of the next tiles: k modulo block_k at first, so that all others are whole
+    int stage_ = 0;  // where they go
+};
+
+template <class T, int entry>
+__global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
+                                  gemm_table[entry].tile.min_blocks)
+    gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c) {
+    constexpr GemmTile t = gemm_table[entry].tile;
+    using Stream = TileStream<T, entry>;
+    auto& tiles = device::large_shared<typename Stream::Tiles>();
+    const auto corner = GemmTunedRaster<entry>(c.rows, c.columns).corner(blockIdx.x);
+    const unsigned steps = gemm_steps<entry>(a.columns);
+    const int thread = static_cast<int>(threadIdx.x);
+
+    if constexpr (t.loaders > 0) {
+        if (thread >= t.multipliers()) {
+            device::give_up_registers<t.loader_registers>();
+            Stream stream(a, b, corner.i, corner.j, tiles, thread - t.multipliers());
+            for (unsigned step = 0; step <= steps; ++step) stream.advance();
+            return;
+        }
+        device::claim_registers<t.multiplier_registers()>();
+    }
+
+    // A warp whose tile lies wholly outside C multiplies nothing.
+    const int warp = thread / 32;
+    const bool busy = corner.i + warp / t.warps_n() * t.warp_m < c.rows &&
+                      corner.j + warp % t.warps_n() * t.warp_n < c.columns;
+    ThreadTile<T, entry> tile(thread, &tiles.a[0][0][0], &tiles.b[0][0][0]);
+    const auto multiply_all = [&](auto&& advance) {
+        advance();
+        if (!busy || steps == 0) {
+            for (unsigned step = 0; step < steps; ++step) advance();
+            return;
+        }
+        tile.start(0);
+        constexpr int lines = t.lines(sizeof(T));
+        int line = 0;  // through all stages
+        for (unsigned left = steps * (t.block_k / lines); left > 0; --left) {
+#pragma unroll
+            for (int p = 0; p < lines - 1; ++p) tile.multiply(p, line, p + 1);
+            line += lines;
+            if (lines == t.block_k || line % t.block_k == 0) advance();
+            // After the last line nothing comes next: load again what is there.
+            if (line == t.stages * t.block_k || left == 1) line = 0;
+            tile.multiply(lines - 1, line, 0);
+        }
+    };
+    if constexpr (t.loaders > 0) {
+        multiply_all(exchange_tiles);
+    } else {
+        Stream stream(a, b, corner.i, corner.j, tiles, thread);
+        multiply_all([&] { stream.advance(); });
+    }
+    if (busy) tile.store(c, corner.i, corner.j, alpha, beta);
+}
+
+template <class T, int entry>
+void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, MatrixView<const T> b,
+                       T beta, MatrixView<T> c) {
+    const std::int64_t blocks = GemmTunedRaster<entry>(c.rows, c.columns).blocks();
+    device::launch_large("gemm", gemm_tuned<T, entry>, device::grid(blocks, "gemm"),
+                   gemm_table[entry].tile.threads(), sizeof(typename TileStream<T, entry>::Tiles),
+                   stream, alpha, a, b, beta, c);
+}
+
+}  // namespace tinyblas

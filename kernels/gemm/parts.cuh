@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// What the rungs of gemm share: where a block stands in C, and the epilogue, in which every rung ends.
+#pragma once
+
+#include <cstdint>
+
+#include <device.hpp>
+
+#include "tinyblas/view.hpp"
+
+namespace tinyblas {
+
+/// The block tiles of C as one line of blocks (a grid's y and z end at 65,535). Tiles are numbered down `group` tile rows,
+/// then along: neighbouring blocks share tiles of A and B in the L2 cache.
+template <int block_m, int block_n, int group>
+struct GemmRaster {
+    std::int64_t tiles_m, tiles_n;
+
+    constexpr GemmRaster(std::int64_t m, std::int64_t n)
+        : tiles_m((m + block_m - 1) / block_m), tiles_n((n + block_n - 1) / block_n) {}
+
+    std::int64_t blocks() const { return tiles_m * tiles_n; }
+
+    struct Corner {
+        std::int64_t i, j;
+    };
+    /// First row and column of the tile numbered `tile`.
+    __device__ Corner corner(std::int64_t tile) const {
+        const std::int64_t first = tile / (group * tiles_n) * group;  // first tile row of the group
+        const std::int64_t rows = first + group < tiles_m ? group : tiles_m - first;
+        const std::int64_t inside = tile - first * tiles_n;
+        return {(first + inside % rows) * block_m, inside / rows * block_n};
+    }
+};
+
+/// C = alpha acc + beta C for one element. beta = 0 is a strong zero: C is not read.
+template <class T>
+__device__ __forceinline__ void store(T& c, T alpha, T acc, T beta) {
+    T value = alpha * acc;
+    if (beta != T(0)) device::multiply_add(value, beta, c);
+    c = value;
+}
+
+/// The same for a row's `count` neighbours, 16 bytes, from (i, j) on, as far as they lie inside C.
+template <class T, int count>
+__device__ __forceinline__ void store_row(const MatrixView<T>& c, std::int64_t i, std::int64_t j,
+                                          T alpha, const T (&acc)[count], T beta) {
+    if (i >= c.rows) return;
+    T* to = &c(i, j);
+    if (c.column_stride == 1 && j + count <= c.columns &&
+        reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+        T values[count];
+        if (beta != T(0)) device::load_vector(values, to);
+#pragma unroll
+        for (int e = 0; e < count; ++e) store(values[e], alpha, acc[e], beta);
+        device::store_vector(to, values);
+    } else {
+#pragma unroll
+        for (int e = 0; e < count; ++e)
+            if (j + e < c.columns) store(to[e * c.column_stride], alpha, acc[e], beta);
+    }
+}
+
+}  // namespace tinyblas

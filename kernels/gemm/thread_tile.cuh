@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// A thread's tile of C in registers, fed from tiles of A and B in shared memory one line of k at a time.
+//
+// Rows and columns come in vectors of 16 bytes that lie one vector of every lane apart (v = vector, here with 4 x 8 lanes):
+//   a_tile line of k:  lane row 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | ...   each v elements
+//   b_tile line of k:  lane column 0 | 1 | ... | 7 | 0 | 1 | ...
+// so that the lanes of a warp read neighbouring vectors. While one line is multiplied, the next one's vectors arrive, spread
+// among the multiply-adds. Their order is a snake: each shares an operand with the one before, which the register file then
+// need not read again (it has two banks, and a multiply-add has three operands).
+#pragma once
+
+#include <cstdint>
+
+#include <device.hpp>
+
+#include "parts.cuh"
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+template <class T, int entry>
+class ThreadTile {
+    static constexpr GemmTile t = gemm_table[entry].tile;
+    static constexpr int vector = 16 / sizeof(T);
+    static constexpr int a_pitch = gemm_pitch(t.block_m, gemm_table[entry].type);
+    static constexpr int b_pitch = gemm_pitch(t.block_n, gemm_table[entry].type);
+    static constexpr int a_vectors = t.thread_m / vector;
+    static constexpr int b_vectors = t.thread_n / vector;
+    // Multiply-adds from one vector's load to the next one's.
+    static constexpr int spacing = t.thread_m * t.thread_n / (a_vectors + b_vectors) / 2;
+
+  public:
+    /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles: likewise.
+    __device__ __forceinline__ ThreadTile(int thread, T* a_tiles, T* b_tiles)
+        : row_(thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector),
+          column_(thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector),
+          a_(a_tiles + row_),
+          b_(b_tiles + column_) {
+        // Zero, but not a constant: those come in aligned register pairs, which would spoil the choice of banks.
+        const T zero = device::opaque(T(0));
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.thread_n; ++j) acc_[i][j] = zero;
+    }
+
+    /// Loads the first line to multiply. Lines are counted through all stages.
+    __device__ __forceinline__ void start(int line) {
+#pragma unroll
+        for (int v = 0; v < a_vectors + b_vectors; ++v) load(line, 0, v);
+    }
+
+    /// Multiplies line `p` of some lines (p a constant) while line `next_p` from `next` on arrives.
+    __device__ __forceinline__ void multiply(int p, int next, int next_p) {
+#pragma unroll
+        for (int j = 0; j < t.thread_n; ++j)
+#pragma unroll
+            for (int turn = 0; turn < t.thread_m; ++turn) {
+                const int done = j * t.thread_m + turn;
+                if (done % spacing == spacing / 2) load(next, next_p, done / spacing);
+                const int i = j % 2 == 0 ? turn : t.thread_m - 1 - turn;
+                device::multiply_add(acc_[i][j], a_line_[p % 2][i], b_line_[p % 2][j]);
+            }
+    }
+
+    /// C = alpha acc + beta C for this tile, in the block tile whose first element is C's (i0, j0).
+    __device__ __forceinline__ void store(const MatrixView<T>& c, std::int64_t i0, std::int64_t j0,
+                                          T alpha, T beta) const {
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.thread_n; j += vector) {
+                T values[vector];
+#pragma unroll
+                for (int e = 0; e < vector; ++e) values[e] = acc_[i][j + e];
+                store_row(c, i0 + row_ + i / vector * vector * t.lanes_m() + i % vector,
+                          j0 + column_ + j * t.lanes_n(), alpha, values, beta);
+            }
+    }
+
+  private:
+    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
+    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
+    static __device__ int lane_n(int thread) {
+        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
+    }
+
+    /// Loads vector v of line p from `line` on, first those of A, then those of B.
+    __device__ __forceinline__ void load(int line, int p, int v) {
+        T values[vector];
+        if (v < a_vectors) {
+            device::load_vector(values, a_ + line * a_pitch + (p * a_pitch + v * vector * t.lanes_m()));
+#pragma unroll
+            for (int e = 0; e < vector; ++e) a_line_[p % 2][v * vector + e] = values[e];
+        } else if (v < a_vectors + b_vectors) {
+            const int w = v - a_vectors;
+            device::load_vector(values, b_ + line * b_pitch + (p * b_pitch + w * vector * t.lanes_n()));
+#pragma unroll
+            for (int e = 0; e < vector; ++e) b_line_[p % 2][w * vector + e] = values[e];
+        }
+    }
+
+    int row_, column_;                // of the thread's first element in the block tile
+    device::SharedPointer<T> a_, b_;  // of the thread's first vectors
+    T acc_[t.thread_m][t.thread_n];
+    T a_line_[2][t.thread_m], b_line_[2][t.thread_n];  // of this line of k and of the next
+};
+
+}  // namespace tinyblas

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The tuning data of gemm: one line a variant of the tuned rung. The first line that fits a call is taken; the last of each
+// type fits every call. bench/tune_gemm measures the candidates and prints these lines.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+namespace tinyblas {
+
+enum class Scalar { float32, float64 };
+
+constexpr int size_of(Scalar type) { return type == Scalar::float32 ? 4 : 8; }
+
+/// Who owns what of C, from the block down to the thread, and how k is walked.
+struct GemmTile {
+    int block_m, block_n;    // block tile
+    int block_k;             // elements of k a stage holds
+    int warp_m, warp_n;      // warp tile
+    int thread_m, thread_n;  // thread tile
+    int stages;              // tiles of A and B in flight
+    int min_blocks;          // launch bounds: blocks that must fit a multiprocessor
+    int loaders = 0;         // threads that only load; 0: all threads load and multiply
+    int loader_registers = 0;  // that these keep, a multiple of 8
+
+    constexpr int lanes_m() const { return warp_m / thread_m; }
+    constexpr int lanes_n() const { return warp_n / thread_n; }
+    constexpr int warps_n() const { return block_n / warp_n; }
+    constexpr int multipliers() const { return block_m / warp_m * warps_n() * 32; }
+    constexpr int threads() const { return multipliers() + loaders; }
+    // Lines of k that the main loop's body holds: more would not stay in the instruction cache.
+    constexpr int lines(int element_size) const {
+        const int most = 4096 / (thread_m * thread_n * element_size);
+        return block_k < most ? block_k : most;
+    }
+    // What is left of a block's registers for the others where some threads only load. At most 240 can be claimed.
+    constexpr int multiplier_registers() const {
+        const int at_start = 65536 / min_blocks / threads() / 8 * 8 * threads();
+        const int share = (at_start - loaders * loader_registers) / multipliers() / 8 * 8;
+        return share < 240 ? share : 240;
+    }
+    constexpr int loading_threads() const { return loaders > 0 ? loaders : threads(); }
+};
+
+struct GemmEntry {
+    Scalar type;
+    int compute_capability;       // at least, 10 * major + minor
+    std::int64_t least_extent;    // min(m, n) at least
+    std::int64_t least_elements;  // m * n at least
+    GemmTile tile;
+};
+
+// clang-format off
+inline constexpr GemmEntry gemm_table[] = {
+    // type           cc  extent  elements      block m,n,k  warp m,n  thread m,n  stages  blocks
+    {Scalar::float32, 90, 64, 1000 * 1000, {128, 256, 16,  64, 64,   16, 8,  4,  1, 128, 72}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {64, 128, 16,  32, 64,   8, 8,  4,  2, 128, 80}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {64, 128, 16,  32, 64,   8, 8,  4,  2, 128, 120}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {128, 128, 16,  32, 64,   8, 8,  4,  1, 128, 72}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {128, 128, 16,  64, 32,   8, 8,  4,  1, 128, 104}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {64, 64, 16,  32, 32,   8, 4,  4,  2, 128, 80}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {64, 64, 32,  32, 32,   8, 4,  4,  2, 128, 80}},
+    {Scalar::float32, 80, 64, 1000 * 1000, {32, 64, 32,  16, 32,   4, 4,  3,  3}},
+    {Scalar::float32, 80,  0,           0, { 32,  32, 32,  16, 32,    4, 4,  3,  4}},
+    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 8,  64, 32,    8, 8,  2,  1, 128, 72}},
+    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 8,  64, 32,    8, 8,  3,  1, 128, 64}},
+    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 16,  64, 32,    8, 8,  3,  1, 128, 64}},
+    {Scalar::float64, 80, 64, 1000 * 1000, {64, 64, 16,  32, 32,    8, 4,  3,  2, 128, 80}},
+    {Scalar::float64, 80, 64, 1000 * 1000, {64, 32, 16,  32, 16,    4, 4,  4,  4}},
+    {Scalar::float64, 80,  0,           0, { 32,  32, 16,  16, 16,    4, 2,  4,  4}},
+};
+// clang-format on
+inline constexpr int gemm_entries = std::size(gemm_table);
+
+/// Elements between two k of an operand's tile in shared memory. The pad of one vector keeps a transposing store of 8 k x 4 rows
+/// and the 16-byte loads free of bank conflicts.
+constexpr int gemm_pitch(int extent, Scalar type) { return extent + 16 / size_of(type); }
+
+constexpr bool valid(const GemmEntry& entry) {
+    const GemmTile& t = entry.tile;
+    const int vector = 16 / size_of(entry.type);
+    const int shared = t.stages * t.block_k * size_of(entry.type) *
+                       (gemm_pitch(t.block_m, entry.type) + gemm_pitch(t.block_n, entry.type));
+    // Accumulators, two sets of fragments and some 12 others, in 32-bit registers.
+    const int registers = (t.thread_m * t.thread_n + 2 * (t.thread_m + t.thread_n)) *
+                              (size_of(entry.type) / 4) + 8;
+    const int registers_allowed = t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
+    return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % t.thread_m == 0 &&
+           t.warp_n % t.thread_n == 0 && t.lanes_m() * t.lanes_n() == 32 &&
+           t.thread_m % vector == 0 && t.thread_n % vector == 0 && t.threads() <= 1024 &&
+           t.stages >= 2 && shared * t.min_blocks <= 224 * 1024 && registers <= registers_allowed;
+}
+
+constexpr bool gemm_table_valid() {
+    for (const GemmEntry& entry : gemm_table)
+        if (!valid(entry)) return false;
+    return true;
+}
+static_assert(gemm_table_valid(), "a line of gemm_table does not divide, or exceeds the hardware");
+
+/// The first line that fits C of m x n on a GPU of this compute capability.
+constexpr int choose_gemm_entry(Scalar type, int compute_capability, std::int64_t m,
+                                std::int64_t n) {
+    int last = -1;
+    for (int i = 0; i < gemm_entries; ++i) {
+        const GemmEntry& entry = gemm_table[i];
+        if (entry.type != type || entry.compute_capability > compute_capability) continue;
+        last = i;
+        if (m >= entry.least_extent && n >= entry.least_extent &&
+            static_cast<double>(m) * static_cast<double>(n) >= static_cast<double>(entry.least_elements))
+            return i;
+    }
+    return last;
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Preconditions as sentences.
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+
+#include "tinyblas/error.hpp"
+#include "tinyblas/view.hpp"
+
+namespace tinyblas {
+
+/// Throws Error with the words streamed one after the other.
+template <class... Words>
+[[noreturn]] void fail(Status status, const Words&... words) {
+    std::ostringstream sentence;
+    (sentence << ... << words);
+    throw Error(status, sentence.str());
+}
+
+/// Throws Error (invalid_argument) unless `condition` holds.
+template <class... Words>
+void require(bool condition, const Words&... words) {
+    if (!condition) [[unlikely]]
+        fail(Status::invalid_argument, words...);
+}
+
+/// The elements of a view as byte addresses, in a normal form for overlap tests: strides are positive, and runs are the direction
+/// of the shorter stride.
+struct Footprint {
+    template <class T>
+    explicit Footprint(MatrixView<T> view)
+        : Footprint(reinterpret_cast<std::intptr_t>(view.data), view.rows, view.columns,
+                    view.row_stride * static_cast<std::int64_t>(sizeof(T)),
+                    view.column_stride * static_cast<std::int64_t>(sizeof(T)), sizeof(T)) {}
+    Footprint(std::intptr_t origin, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+              std::int64_t column_stride, std::int64_t element);
+
+    bool empty() const { return runs <= 0 || run_length <= 0; }
+
+    std::intptr_t first;  // lowest address
+    std::int64_t runs, run_length;
+    std::int64_t run_stride, element_stride;  // bytes
+    std::int64_t element;                     // bytes
+};
+
+/// Whether no two elements of the view share an address.
+bool elements_distinct(const Footprint& view);
+
+/// Whether the views share an address. Exact if elements are contiguous within runs or both views have the same strides
+/// (blocks of one matrix); other views count as overlapping where the address ranges of their runs do.
+bool overlap(const Footprint& x, const Footprint& y);
+
+}  // namespace tinyblas

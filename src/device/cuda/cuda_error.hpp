@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// CUDA's error codes as Error.
+#pragma once
+
+#include <driver_types.h>
+
+namespace tinyblas::device {
+
+/// Throws Error if `error` is a failure, saying which operation met it.
+void check(cudaError_t error, const char* operation);
+
+}  // namespace tinyblas::device

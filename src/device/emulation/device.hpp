@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// What kernels and their launchers are written in, for a CPU: the words of device/cuda/device.hpp,
+// and CUDA's own. A kernel that breaks a rule (barriers, masks, alignment) ends its launch with an
+// Error, where a GPU hangs or goes wrong. Kernels say `#pragma unroll`, which g++ does not know:
+// compile with -Wno-unknown-pragmas.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "device/emulation/fibers.hpp"
+#include "device/runtime.hpp"
+
+// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's names are not ours to choose.
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+// NOLINTEND(bugprone-reserved-identifier)
+
+#if defined(__clang__)
+// clang obeys `#pragma unroll` where it can, and a loop that it cannot unroll is none of our
+// business here.
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+namespace tinyblas::device {
+
+/// Runs kernel(arguments...) to its end; throws Error that names `operation` if the launch or a
+/// thread fails.
+template <class... Parameters, class... Arguments>
+void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+            std::size_t large_shared, Stream, const Arguments&... arguments) {
+    const auto thread = [&] { kernel(static_cast<Parameters>(arguments)...); };
+    run_grid(operation, grid, block, large_shared, std::cref(thread));
+}
+template <class... Parameters, class... Arguments>
+void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+            Stream stream, const Arguments&... arguments) {
+    launch_large(operation, kernel, grid, block, 0, stream, arguments...);
+}
+
+/// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
+/// name;` declares.
+template <class Tag, class Storage>
+Storage& shared() {
+    static_assert(std::is_trivial_v<Storage>, "shared memory has no constructors");
+    static char key;  // its address stands for (Tag, Storage)
+    constexpr std::size_t alignment = alignof(Storage) > 16 ? alignof(Storage) : 16;
+    return *static_cast<Storage*>(
+        shared_storage(&key, sizeof(Storage), alignment, false, __PRETTY_FUNCTION__));
+}
+
+/// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how many bytes.
+template <class Storage>
+Storage& large_shared() {
+    static_assert(std::is_trivial_v<Storage>, "shared memory has no constructors");
+    static char key;
+    return *static_cast<Storage*>(
+        shared_storage(&key, sizeof(Storage), 16, true, __PRETTY_FUNCTION__));
+}
+
+/// sum + x * y, rounded once.
+inline void multiply_add(float& sum, float x, float y) {
+#if defined(__x86_64__) && !defined(__FMA__)
+    // Code for any x86-64 would call the C library here, which makes kernels twice as slow.
+    if (__builtin_cpu_supports("fma")) [[likely]] {
+        asm("vfmadd231ss %2, %1, %0" : "+x"(sum) : "x"(x), "x"(y));
+        return;
+    }
+#endif
+    sum = std::fma(x, y, sum);
+}
+inline void multiply_add(double& sum, double x, double y) {
+#if defined(__x86_64__) && !defined(__FMA__)
+    if (__builtin_cpu_supports("fma")) [[likely]] {
+        asm("vfmadd231sd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(y));
+        return;
+    }
+#endif
+    sum = std::fma(x, y, sum);
+}
+
+/// `x`, of which the compiler knows nothing.
+template <class T>
+T opaque(T x) {
+    asm volatile("" : "+m"(x));
+    return x;
+}
+
+inline void require_aligned(const void* address, std::size_t bytes, Place place) {
+    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) [[unlikely]]
+        fail_thread("an address is not a multiple of " + std::to_string(bytes) + " bytes", place);
+}
+
+/// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
+inline constexpr bool reallocates_registers = true;
+template <int count>
+void give_up_registers() {
+    static_assert(count % 8 == 0 && count >= 24 && count <= 256);
+}
+template <int count>
+void claim_registers() {
+    static_assert(count % 8 == 0 && count >= 24 && count <= 256);
+}
+
+/// A pointer into shared memory; on a GPU, a 32-bit address.
+template <class T>
+class SharedPointer {
+  public:
+    explicit SharedPointer(T* pointer, Place place = Place::here()) : pointer_(pointer) {
+        require_shared(pointer, sizeof(T), place);
+    }
+    SharedPointer operator+(int elements) const {
+        SharedPointer moved = *this;
+        moved.pointer_ += elements;
+        return moved;
+    }
+    T* get() const { return pointer_; }
+
+  private:
+    T* pointer_;
+};
+
+/// 16 bytes at a time, from or to a 16-byte aligned address.
+template <class T, int count>
+void load_vector(T (&to)[count], const T* from, Place place = Place::here()) {
+    static_assert(count * sizeof(T) == 16);
+    require_aligned(from, 16, place);
+    std::memcpy(to, from, 16);
+}
+template <class T, int count>
+void load_vector(T (&to)[count], SharedPointer<T> from, Place place = Place::here()) {
+    load_vector(to, from.get(), place);
+}
+template <class T, int count>
+void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
+    static_assert(count * sizeof(T) == 16);
+    require_aligned(to, 16, place);
+    std::memcpy(to, from, 16);
+}
+
+/// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first
+/// `valid` are read, the rest become zero. It is made in wait_for_copies, and until then the target
+/// is NaN, so that a missing wait or barrier shows.
+template <int count, class T>
+void copy_async(SharedPointer<T> to, const T* from, int valid = count,
+                Place place = Place::here()) {
+    constexpr int bytes = count * static_cast<int>(sizeof(T));
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    require_shared(to.get(), bytes, place);
+    require_aligned(to.get(), bytes, place);
+    require_aligned(from, bytes, place);
+    if (valid < 0 || valid > count) [[unlikely]]
+        fail_thread("an asynchronous copy is asked to read " + std::to_string(valid) + " of " +
+                        std::to_string(count) + " elements",
+                    place);
+    start_copy(to.get(), from, bytes, valid * static_cast<int>(sizeof(T)));
+}
+/// Closes a group: the copies started since the last call.
+inline void close_copy_group() { close_copies(); }
+/// Waits until all but the calling thread's last `pending` groups have arrived.
+template <int pending>
+void wait_for_copies() {
+    finish_copies(pending);
+}
+
+/// What all shuffles share: the value of lane `source`, or the caller's own if `inside` is false.
+template <class T>
+T shuffle(unsigned mask, T value, unsigned source, bool inside, Place place) {
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    const std::uint64_t taken = exchange(Exchange::shuffle, mask, std::bit_cast<Bits>(value),
+                                         inside ? source : current_lane(), place);
+    return std::bit_cast<T>(static_cast<Bits>(taken));
+}
+
+/// The lanes that a shuffle of `width` neighbours may read: first to last.
+struct Segment {
+    unsigned first, last;
+    Segment(int width, Place place) {
+        if (width < 1 || width > 32 || (width & (width - 1)) != 0) [[unlikely]]
+            fail_thread("a shuffle's width is not a power of two up to 32", place);
+        first = current_lane() & ~static_cast<unsigned>(width - 1);
+        last = first + static_cast<unsigned>(width) - 1;
+    }
+};
+
+}  // namespace tinyblas::device
+
+using tinyblas::device::blockDim;
+using tinyblas::device::blockIdx;
+using tinyblas::device::gridDim;
+using tinyblas::device::threadIdx;
+inline constexpr int warpSize = 32;
+
+// NOLINTBEGIN(bugprone-reserved-identifier)
+inline void __syncthreads(tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    tinyblas::device::block_barrier(place);
+}
+inline void __syncwarp(unsigned mask = ~0u,
+                       tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    tinyblas::device::exchange(tinyblas::device::Exchange::barrier, mask, 0, 0, place);
+}
+
+// As the PTX instruction shfl.sync: a source outside the caller's segment of `width` lanes means
+// the caller itself, and distances are taken modulo 32.
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
+              tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    const tinyblas::device::Segment segment(width, place);
+    const unsigned inside = static_cast<unsigned>(source) & static_cast<unsigned>(width - 1);
+    return tinyblas::device::shuffle(mask, value, segment.first + inside, true, place);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                 tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    const tinyblas::device::Segment segment(width, place);
+    const unsigned lane = tinyblas::device::current_lane();
+    delta %= warpSize;
+    return tinyblas::device::shuffle(mask, value, lane - delta, lane >= segment.first + delta,
+                                     place);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                   tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    const tinyblas::device::Segment segment(width, place);
+    const unsigned source = tinyblas::device::current_lane() + delta % warpSize;
+    return tinyblas::device::shuffle(mask, value, source, source <= segment.last, place);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize,
+                  tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    const tinyblas::device::Segment segment(width, place);
+    const unsigned source =
+        tinyblas::device::current_lane() ^ (static_cast<unsigned>(lanes) % warpSize);
+    return tinyblas::device::shuffle(mask, value, source, source <= segment.last, place);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int predicate,
+                              tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return static_cast<unsigned>(tinyblas::device::exchange(tinyblas::device::Exchange::ballot,
+                                                            mask, predicate != 0, 0, place));
+}
+inline int __any_sync(unsigned mask, int predicate,
+                      tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return __ballot_sync(mask, predicate, place) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate,
+                      tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return __ballot_sync(mask, predicate, place) == mask;
+}
+
+inline void __threadfence() {}  // blocks and threads take turns on one OS thread
+template <class T>
+T __ldg(const T* from) {
+    return *from;
+}
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The emulated machine: the threads of a block are fibers of the calling OS thread, blocks run one
+// after another. Kernels speak the words of device.hpp; these are the functions behind them. All
+// state belongs to the OS thread, so that distinct OS threads run kernels at once. Every function
+// throws Error (device_error) that says who waited where.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+struct uint3 {
+    unsigned x = 0, y = 0, z = 0;
+};
+
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    constexpr dim3(unsigned nx = 1, unsigned ny = 1, unsigned nz = 1) : x(nx), y(ny), z(nz) {}
+};
+
+namespace tinyblas::device {
+
+// Of the fiber that runs. constinit spares each access the check whether they were initialized.
+extern constinit thread_local uint3 threadIdx, blockIdx;
+extern constinit thread_local dim3 blockDim, gridDim;
+
+/// A place in the source; as a defaulted argument, the caller's.
+struct Place {
+    const char* file;
+    int line;
+    static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
+/// The order in which the calling OS thread's launches run the threads of a block, from barrier to
+/// barrier: 0 forward, 1 backward, other seeds shuffled anew each time. A kernel that lacks a
+/// barrier gives different results in different orders.
+void set_schedule(unsigned seed) noexcept;
+
+/// Runs `thread` once for each thread of each block. After an error all fibers are unwound, and the
+/// next call works.
+void run_grid(const char* operation, dim3 grid, dim3 block, std::size_t large_shared,
+              const std::function<void()>& thread);
+
+/// Ends the calling fiber and the launch: `what` happened to it, and where.
+[[noreturn]] void fail_thread(const std::string& what, Place place);
+
+void block_barrier(Place place);
+
+/// What the lanes of a mask do together: wait; read another lane's value; learn whose value is not
+/// 0.
+enum class Exchange { barrier, shuffle, ballot };
+std::uint64_t exchange(Exchange kind, unsigned mask, std::uint64_t value, unsigned source,
+                       Place place);
+unsigned current_lane();
+
+/// The running block's storage named `key`: bytes of 0xFF (NaN) at first. `name` is for reports.
+void* shared_storage(const void* key, std::size_t bytes, std::size_t alignment, bool large,
+                     const char* name);
+
+/// Fails unless the bytes from `first` on lie in the block's shared memory.
+void require_shared(const void* first, std::size_t bytes, Place place);
+
+// The calling thread's asynchronous copies to shared memory, in closed groups and one open group.
+void start_copy(void* to, const void* from, int bytes, int valid);
+void close_copies();
+void finish_copies(std::size_t pending);
+
+}  // namespace tinyblas::device

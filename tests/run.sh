@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs every test that this machine can run: device emulation, plain and under the sanitizers; outside projects against an
+# installed copy; on a GPU if there is one. Installs what is missing if it can. Ends with 'N passed, N failed'.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export DEBIAN_FRONTEND=noninteractive
+passed=0
+failed=0
+jobs=$(nproc)
+
+say() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
+finish() {
+    echo "$passed passed, $failed failed"
+    ((failed == 0))
+    exit
+}
+stop() {
+    say "$*"
+    failed=$((failed + 1))
+    finish
+}
+
+# --- What the tests need -------------------------------------------------------------------------------------------------------
+
+has() { command -v "$1" >/dev/null; }
+has_header() { has c++ && echo "#include <$1>" | c++ -x c++ -I/usr/include/eigen3 -fsyntax-only - 2>/dev/null; }
+has_nvcc() { has nvcc || [[ -x /usr/local/cuda/bin/nvcc ]] || [[ -n ${CUDACXX-} ]]; }
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+missing() {  # the Debian packages that would fill the gaps
+    has c++ || echo g++
+    has cmake || echo cmake
+    has ninja || has make || echo ninja-build
+    has pkg-config || echo pkg-config
+    has_header Eigen/Core || echo libeigen3-dev
+    has_header gtest/gtest.h || echo libgtest-dev
+    has_header gmock/gmock.h || echo libgmock-dev
+    has_header benchmark/benchmark.h || echo libbenchmark-dev
+    has_header boost/context/fiber.hpp || echo libboost-context-dev
+}
+
+try_to_install() {
+    local root=()
+    has apt-get || return
+    if ((EUID != 0)); then
+        sudo -n true 2>/dev/null || return
+        root=(sudo -n)
+    fi
+    say "installing $*"
+    timeout 120 "${root[@]}" apt-get -q -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update &&
+        timeout 400 "${root[@]}" apt-get -q -y --no-install-recommends install "$@"
+}
+
+mapfile -t packages < <(missing)
+if ((${#packages[@]})); then
+    log=$(mktemp)
+    try_to_install "${packages[@]}" </dev/null >"$log" 2>&1 || tail -5 "$log"
+    rm -f "$log"
+    mapfile -t packages < <(missing)
+fi
+if ((${#packages[@]})); then
+    say "missing, and could not be installed here. On Debian or Ubuntu: apt-get install ${packages[*]}"
+fi
+has c++ && has cmake || stop "a C++20 compiler and CMake 3.25 are needed for anything at all"
+[[ $(printf '%s\n' 3.25 "$(cmake --version | sed -n '1s/.* //p')" | sort -V | head -1) == 3.25 ]] ||
+    stop "CMake 3.25 or later is needed; this is $(cmake --version | head -1)"
+if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}; fi
+
+# --- Steps ---------------------------------------------------------------------------------------------------------------------
+
+# build PRESET [CONFIGURE_ARGUMENT...]: false, counted and explained if it fails.
+build() {
+    local preset=$1 begin=$SECONDS log
+    shift
+    mkdir -p build
+    log=build/$preset.log
+    say "$preset: building"
+    if cmake --preset "$preset" "$@" >"$log" 2>&1 </dev/null &&
+        cmake --build --preset "$preset" -j "$jobs" >>"$log" 2>&1 </dev/null; then
+        say "$preset: built in $((SECONDS - begin)) s"
+    else
+        grep -E -A 12 'FAILED:|Error |error[ :]' "$log" | head -60
+        say "$preset: THE BUILD FAILED; the whole log is in $log"
+        failed=$((failed + 1))
+        return 1
+    fi
+}
+
+# suite PRESET [CTEST_ARGUMENT...]: runs it and adds up its test cases.
+suite() {
+    local preset=$1 begin=$SECONDS log=build/$1-tests.log report=$PWD/build/$1-tests.xml status=0
+    shift
+    rm -f "$report"
+    say "$preset: testing"
+    ctest --preset "$preset" --output-junit "$report" "$@" >"$log" 2>&1 </dev/null || status=$?
+    local all bad skipped
+    count() { grep -om1 "$1=\"[0-9]*\"" "$report" 2>/dev/null | tr -dc 0-9; }
+    all=$(count tests) bad=$(count failures) skipped=$(($(count skipped) + $(count disabled)))
+    all=${all:-0} bad=${bad:-0}
+    ((all > 0 && (status == 0 || bad > 0))) || bad=$((bad + 1)) all=$((all + 1))
+    if ((bad)); then
+        # From each failed test's line to the next test's.
+        awk '/^ *[0-9]+\/[0-9]+ Test +#|^ +Start +[0-9]/ { shown = /\*\*\*/ } shown' "$log" | head -100
+        say "the whole log is in $log"
+    fi
+    passed=$((passed + all - bad - skipped))
+    failed=$((failed + bad))
+    say "$preset: $((all - bad - skipped)) passed, $bad failed, $skipped skipped in $((SECONDS - begin)) s"
+}
+
+# The outside projects count their own checks.
+consume() {
+    local begin=$SECONDS log=build/consume.log last
+    say "install and consume: testing"
+    tests/consume/consume.sh >"$log" 2>&1 </dev/null || grep -A 40 '^FAILED' "$log" | head -80
+    last=$(tail -1 "$log")
+    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+        passed=$((passed + BASH_REMATCH[1]))
+        failed=$((failed + BASH_REMATCH[2]))
+    else
+        failed=$((failed + 1))
+    fi
+    say "install and consume: $last in $((SECONDS - begin)) s"
+}
+
+# The compiler's name for this machine's GPU: machine code alone, so that it builds fast.
+gpu_architecture() {
+    local digits
+    digits=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -dc 0-9)
+    if [[ $digits == 90 ]]; then echo 90a-real; else echo "$digits-real"; fi
+}
+
+# compute-sanitizer over the small shapes: one check a program and tool.
+sanitize() {
+    local tool program begin log=build/compute-sanitizer.log
+    for tool in memcheck racecheck; do
+        for program in build/cuda/tests/test_*; do
+            [[ -f $program && -x $program ]] || continue
+            "$program" --gtest_list_tests --gtest_filter='*Small*' 2>/dev/null | grep -q '^ ' || continue
+            begin=$SECONDS
+            if timeout 300 compute-sanitizer --tool $tool --report-api-errors no --error-exitcode 99 "$program" \
+                --gtest_filter='*Small*' --gtest_brief=1 >"$log" 2>&1 </dev/null; then
+                passed=$((passed + 1))
+                say "$tool: ${program##*/} clean in $((SECONDS - begin)) s"
+            else
+                failed=$((failed + 1))
+                tail -40 "$log"
+                say "$tool: ${program##*/} FAILED after $((SECONDS - begin)) s"
+            fi
+        done
+    done
+}
+
+# --- Run -----------------------------------------------------------------------------------------------------------------------
+
+bench=()
+[[ " ${packages[*]-} " == *libbenchmark-dev* ]] && bench=(-DTINYBLAS_BUILD_BENCH=OFF)
+
+if [[ " ${packages[*]-} " != *libboost-context-dev* ]]; then
+    build emulated "${bench[@]}" && suite emulated -j "$jobs"
+    build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF && suite emulated-asan -j "$jobs" --label-exclude static
+    if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
+elif has_nvcc && has_gpu; then
+    say "emulated, emulated-asan, install and consume: LEFT OUT, because Boost.Context is not on this machine and could not" \
+        "be installed. Only the CUDA tests run."
+else
+    stop "device emulation needs Boost.Context (libboost-context-dev), and there is no GPU with nvcc to test instead"
+fi
+
+if has_nvcc && has_gpu; then
+    architecture=${CUDAARCHS:-$(gpu_architecture)}
+    say "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), architecture $architecture"
+    if build cuda "${bench[@]}" -DCMAKE_CUDA_ARCHITECTURES="$architecture"; then
+        suite cuda -j "$((jobs < 8 ? jobs : 8))"
+        if has compute-sanitizer; then sanitize; else say "compute-sanitizer: left out, it is not on PATH"; fi
+    fi
+else
+    say "cuda: left out, this machine has no $(has_nvcc && echo GPU || echo nvcc)"
+fi
+finish

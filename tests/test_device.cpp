@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// The contract between the twins of device.hpp and of device/runtime.hpp: kernels and calls whose
+// results are the same on a GPU and under device emulation. What a GPU would not survive is planted
+// in test_emulation.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <device.hpp>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "device/runtime.hpp"
+#include "tinyblas/error.hpp"
+
+namespace tinyblas {
+namespace {
+
+/// `size` elements that the host and kernels can reach.
+template <class T>
+class Buffer {
+  public:
+    explicit Buffer(std::size_t size)
+        : size_(size),
+          data_(static_cast<T*>(
+              device::allocate(Memory::managed, size * sizeof(T), 1, sizeof(T), pitch_))) {}
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() { device::release(Memory::managed, data_); }
+    T* data() { return data_; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+
+  private:
+    std::size_t size_, pitch_ = 0;
+    T* data_;
+};
+
+/// Launches and waits, so that the host may read the results.
+template <class... Parameters, class... Arguments>
+void run(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
+    device::launch("test", kernel, grid, block, nullptr, arguments...);
+    device::synchronize(nullptr, "test");
+}
+
+struct Seen {
+    unsigned thread[3], block[3], block_extent[3], grid_extent[3];
+};
+
+__global__ void look(Seen* seen) {
+    const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    seen[block * blockDim.x * blockDim.y * blockDim.z + thread] = {
+        {threadIdx.x, threadIdx.y, threadIdx.z},
+        {blockIdx.x, blockIdx.y, blockIdx.z},
+        {blockDim.x, blockDim.y, blockDim.z},
+        {gridDim.x, gridDim.y, gridDim.z}};
+}
+
+TEST(Launch, EveryThreadOfEveryBlockRunsOnceAndKnowsItsPlace) {
+    const dim3 grid(3, 2, 4), block(5, 3, 2);
+    Buffer<Seen> seen(720);
+    run(look, grid, block, seen.data());
+    std::size_t next = 0;
+    for (unsigned bz = 0; bz < 4; ++bz)
+        for (unsigned by = 0; by < 2; ++by)
+            for (unsigned bx = 0; bx < 3; ++bx)
+                for (unsigned z = 0; z < 2; ++z)
+                    for (unsigned y = 0; y < 3; ++y)
+                        for (unsigned x = 0; x < 5; ++x) {
+                            const Seen expected = {{x, y, z}, {bx, by, bz}, {5, 3, 2}, {3, 2, 4}};
+                            EXPECT_EQ(std::memcmp(&seen[next++], &expected, sizeof expected), 0);
+                        }
+}
+
+struct Pair {
+    std::int64_t first;
+    double second;
+};
+
+__global__ void pass(double* to, Pair pair, float third, const double* fourth) {
+    *to =
+        static_cast<double>(pair.first) + pair.second + static_cast<double>(third) + __ldg(fourth);
+}
+
+TEST(Launch, ConvertsArgumentsAndRunsOnAStream) {
+    Buffer<double> values(2);
+    values[1] = 1000;
+    const device::Stream stream = device::create_stream();
+    device::launch("test", pass, 1, 1, stream, values.data(), Pair{1, 20}, 300, values.data() + 1);
+    device::synchronize(stream, "test");
+    EXPECT_EQ(values[0], 1321);
+    device::destroy_stream(stream);
+}
+
+TEST(Launch, RefusesWhatNoDeviceCanRunAndWorksAfterwards) {
+    Buffer<Seen> seen(2048);
+    EXPECT_THROW(run(look, 0, 1, seen.data()), Error);
+    EXPECT_THROW(run(look, 1, 2048, seen.data()), Error);
+    EXPECT_THROW(run(look, 1, dim3(64, 32), seen.data()), Error);
+    EXPECT_THROW(run(look, dim3(1, 65536), 1, seen.data()), Error);
+    run(look, 1, 1024, seen.data());
+    EXPECT_EQ(seen[1023].thread[0], 1023u);
+}
+
+__global__ void reverse(int* values) {
+    auto& line = device::shared<struct Line, int[256]>();
+    auto& other = device::shared<struct Other, int[256]>();
+    auto& wide = device::shared<struct Line, double[256]>();
+    const unsigned i = threadIdx.x;
+    line[i] = values[i];
+    other[i] = 1000 * values[i];
+    wide[i] = 0.5 * values[i];
+    __syncthreads();
+    const unsigned j = blockDim.x - 1 - i;
+    values[i] = line[j] + other[j] + static_cast<int>(2 * wide[j]);
+}
+
+TEST(Shared, IsOneForABlockAndDistinctByTagAndType) {
+    Buffer<int> values(256);
+    for (int i = 0; i < 256; ++i) values[i] = i;
+    run(reverse, 1, 256, values.data());
+    for (int i = 0; i < 256; ++i) EXPECT_EQ(values[i], 1002 * (255 - i));
+}
+
+__global__ void half_returns(int* values) {
+    auto& sum = device::shared<struct Sum, int[64]>();
+    if (threadIdx.x >= 64) return;
+    sum[threadIdx.x] = values[threadIdx.x];
+    for (unsigned reach = 32; reach > 0; reach /= 2) {
+        __syncthreads();
+        if (threadIdx.x < reach) sum[threadIdx.x] += sum[threadIdx.x + reach];
+    }
+    __threadfence();
+    if (threadIdx.x == 0) values[0] = sum[0];
+}
+
+TEST(Barrier, DoesNotWaitForThreadsThatReturned) {
+    Buffer<int> values(64);
+    for (int i = 0; i < 64; ++i) values[i] = i;
+    run(half_returns, 1, 128, values.data());
+    EXPECT_EQ(values[0], 63 * 64 / 2);
+}
+
+/// Thread t copies `count` elements, of which (t + shift) % (count + 1) are valid.
+template <class T, int count>
+__global__ void copy_some(T* to, const T* from, int shift) {
+    auto& tile = device::shared<struct Tile, T[32 * count]>();
+    const int first = static_cast<int>(threadIdx.x) * count;
+    device::copy_async<count>(device::SharedPointer<T>(&tile[0]) + first, from + first,
+                              (static_cast<int>(threadIdx.x) + shift) % (count + 1));
+    device::close_copy_group();
+    device::wait_for_copies<0>();
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < 32 * count; i += 32) to[i] = tile[i];
+}
+
+template <class T, int count>
+void expect_partial_copies() {
+    Buffer<T> from(32 * count), to(32 * count);
+    for (int i = 0; i < 32 * count; ++i) from[i] = static_cast<T>(i + 1);
+    for (int shift = 0; shift <= count; ++shift) {
+        run(copy_some<T, count>, 1, 32, to.data(), from.data(), shift);
+        for (int i = 0; i < 32 * count; ++i) {
+            const int valid = (i / count + shift) % (count + 1);
+            EXPECT_EQ(to[i], i % count < valid ? from[i] : T(0)) << i << " of " << valid;
+        }
+    }
+}
+
+TEST(CopyAsync, ReadsTheValidElementsAndZeroesTheRest) {
+    expect_partial_copies<float, 1>();
+    expect_partial_copies<float, 2>();
+    expect_partial_copies<float, 4>();
+    expect_partial_copies<double, 1>();
+    expect_partial_copies<double, 2>();
+}
+
+__global__ void copy_in_groups(float* to, const float* from) {
+    auto& stages = device::shared<struct Stages, float[3][32]>();
+    const int i = static_cast<int>(threadIdx.x);
+    for (int stage = 0; stage < 3; ++stage) {
+        const int element = 32 * stage + i;
+        device::copy_async<1>(device::SharedPointer<float>(&stages[stage][i]), from + element);
+        device::close_copy_group();
+    }
+    device::wait_for_copies<2>();
+    to[i] = stages[0][i];
+    device::close_copy_group();  // an empty group counts
+    device::wait_for_copies<2>();
+    to[32 + i] = stages[1][i];
+    device::wait_for_copies<0>();
+    to[64 + i] = stages[2][i];
+}
+
+TEST(CopyAsync, ArrivesGroupByGroup) {
+    Buffer<float> from(96), to(96);
+    for (int i = 0; i < 96; ++i) from[i] = static_cast<float>(i);
+    run(copy_in_groups, 1, 32, to.data(), from.data());
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+}
+
+template <class T>
+__global__ void move_vectors(T* to, T* from) {
+    constexpr int vector = 16 / sizeof(T);
+    auto& tile = device::shared<struct Tile, T[32 * vector]>();
+    const int first = static_cast<int>(threadIdx.x) * vector;
+    T values[vector], others[vector];
+    device::load_vector(values, from + first);
+    device::store_vector(&tile[first], values);
+    __syncthreads();
+    device::load_vector(others, device::SharedPointer<T>(tile) + (31 * vector - first));
+    device::store_vector(to + first, others);
+}
+
+template <class T>
+void expect_vectors_moved() {
+    constexpr int vector = 16 / sizeof(T);
+    Buffer<T> from(32 * vector), to(32 * vector);
+    for (int i = 0; i < 32 * vector; ++i) from[i] = static_cast<T>(i);
+    run(move_vectors<T>, 1, 32, to.data(), from.data());
+    for (int i = 0; i < 32 * vector; ++i)
+        EXPECT_EQ(to[i], from[(31 - i / vector) * vector + i % vector]);
+}
+
+TEST(Vectors, AreSixteenBytes) {
+    expect_vectors_moved<float>();
+    expect_vectors_moved<double>();
+}
+
+template <class T>
+__global__ void add_products(T* sums, const T* x, const T* y, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    T sum = device::opaque(sums[i]);
+    device::multiply_add(sum, x[i], y[i]);
+    sums[i] = sum;
+}
+
+template <class T, class Bits>
+void expect_one_rounding() {
+    constexpr int count = 20000;
+    Buffer<T> sums(count), x(count), y(count);
+    std::mt19937_64 random(1);
+    const auto any = [&] { return std::bit_cast<T>(static_cast<Bits>(random())); };
+    const auto unit = [&] {
+        return std::ldexp(static_cast<T>(random() >> 11), -53) * (random() % 2 == 0 ? 1 : -1);
+    };
+    const T tiny = std::ldexp(T(1), -std::numeric_limits<T>::digits / 2 - 1);
+    for (int i = 0; i < count; ++i) {
+        // Any bit patterns; ordinary numbers; products that cancel all but their last bits.
+        x[i] = i % 4 == 0 ? any() : i % 4 == 1 ? unit() : 1 + tiny * static_cast<T>(i);
+        y[i] = i % 4 == 0 ? any() : i % 4 == 1 ? unit() : 1 - tiny * static_cast<T>(i);
+        sums[i] = i % 4 == 0 ? any() : i % 4 == 1 ? unit() : i % 4 == 2 ? -1 : -x[i] * y[i];
+    }
+    std::vector<T> expected(count);
+    for (int i = 0; i < count; ++i) expected[i] = std::fma(x[i], y[i], sums[i]);
+    run(add_products<T>, (count + 255) / 256, 256, sums.data(), x.data(), y.data(), count);
+    for (int i = 0; i < count; ++i) {
+        if (std::isnan(expected[i]))
+            EXPECT_TRUE(std::isnan(sums[i]));
+        else
+            EXPECT_EQ(std::bit_cast<Bits>(sums[i]), std::bit_cast<Bits>(expected[i]))
+                << x[i] << " * " << y[i];
+    }
+}
+
+TEST(MultiplyAdd, RoundsOnce) {
+    Buffer<float> sum(1), x(1);
+    sum[0] = -(1 + 0x1p-11f);
+    x[0] = 1 + 0x1p-12f;  // squared: 1 + 2^-11 + 2^-24
+    run(add_products<float>, 1, 1, sum.data(), x.data(), x.data(), 1);
+    EXPECT_EQ(sum[0], 0x1p-24f);
+}
+TEST(MultiplyAdd, GivesTheBitsOfFmaInFloat) { expect_one_rounding<float, std::uint32_t>(); }
+TEST(MultiplyAdd, GivesTheBitsOfFmaInDouble) { expect_one_rounding<double, std::uint64_t>(); }
+
+constexpr unsigned everyone = 0xFFFFFFFF;
+constexpr int shuffles = 8;
+
+template <class T>
+__global__ void shuffle_all_ways(T* to) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    T* line = to + static_cast<int>(threadIdx.x) * shuffles;
+    const T own = static_cast<T>(threadIdx.x) + T(1);
+    line[0] = __shfl_sync(everyone, own, 7);
+    line[1] = __shfl_sync(everyone, own, lane + 1, 8);
+    line[2] = __shfl_up_sync(everyone, own, 3u);
+    line[3] = __shfl_up_sync(everyone, own, 3u, 8);
+    line[4] = __shfl_down_sync(everyone, own, 5u);
+    line[5] = __shfl_down_sync(everyone, own, 5u, 16);
+    line[6] = __shfl_xor_sync(everyone, own, 6);
+    line[7] = __shfl_xor_sync(everyone, own, 9, 8);
+}
+
+template <class T>
+void expect_shuffled() {
+    constexpr int threads = 96;
+    Buffer<T> to(threads * shuffles);
+    run(shuffle_all_ways<T>, 1, threads, to.data());
+    for (int thread = 0; thread < threads; ++thread) {
+        const int lane = thread % 32;
+        const int sources[shuffles] = {
+            7,
+            lane / 8 * 8 + (lane + 1) % 8,
+            lane < 3 ? lane : lane - 3,
+            lane % 8 < 3 ? lane : lane - 3,
+            lane + 5 > 31 ? lane : lane + 5,
+            lane % 16 + 5 > 15 ? lane : lane + 5,
+            lane ^ 6,
+            (lane ^ 9) / 8 > lane / 8 ? lane : lane ^ 9,
+        };
+        for (int i = 0; i < shuffles; ++i)
+            EXPECT_EQ(to[thread * shuffles + i], static_cast<T>(thread - lane + sources[i] + 1))
+                << "thread " << thread << ", shuffle " << i;
+    }
+}
+
+TEST(Warp, ShufflesReachWhatTheWidthAllows) {
+    expect_shuffled<float>();
+    expect_shuffled<double>();
+    expect_shuffled<int>();
+    expect_shuffled<unsigned>();
+}
+
+__global__ void vote(unsigned* to) {
+    auto& flags = device::shared<struct Flags, unsigned[32]>();
+    const unsigned lane = threadIdx.x;
+    const unsigned half = lane < 16 ? 0x0000FFFF : 0xFFFF0000;
+    const unsigned first = lane * 5;
+    unsigned* line = to + first;
+    if (lane < 16)  // halves part and vote on their own
+        line[0] = __ballot_sync(half, lane % 3 == 0);
+    else
+        line[0] = __ballot_sync(half, lane % 5 == 0);
+    line[1] = static_cast<unsigned>(__any_sync(half, lane == 3));
+    line[2] = static_cast<unsigned>(__all_sync(half, lane >= 16) != 0);
+    flags[lane] = lane;
+    __syncwarp();
+    line[3] = flags[31 - lane];
+    line[4] = __shfl_xor_sync(half, lane, 1);
+}
+
+TEST(Warp, VotesAndHalvesOfAWarp) {
+    Buffer<unsigned> to(160);
+    run(vote, 1, 32, to.data());
+    unsigned thirds = 0, fifths = 0;
+    for (unsigned lane = 0; lane < 16; ++lane) thirds |= (lane % 3 == 0 ? 1u : 0u) << lane;
+    for (unsigned lane = 16; lane < 32; ++lane) fifths |= (lane % 5 == 0 ? 1u : 0u) << lane;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const unsigned* line = &to[lane * std::size_t{5}];
+        EXPECT_EQ(line[0], lane < 16 ? thirds : fifths);
+        EXPECT_EQ(line[1] != 0, lane < 16);
+        EXPECT_EQ(line[2] != 0, lane >= 16);
+        EXPECT_EQ(line[3], 31 - lane);
+        EXPECT_EQ(line[4], lane ^ 1);
+    }
+}
+
+TEST(Runtime, DeviceProperties) {
+    const int device = device::current_device();
+    EXPECT_GE(device, 0);
+    const device::Guard guard(device);
+    EXPECT_EQ(device::current_device(), device);
+    EXPECT_GE(device::properties(device).compute_capability, 80);
+    EXPECT_GT(device::properties(device).multiprocessors, 0);
+    EXPECT_THROW(device::Guard(12345), Error);
+}
+
+TEST(Runtime, GridsEndAtTheLargestInt32) {
+    EXPECT_EQ(device::grid(2147483647, "test"), 2147483647u);
+    try {
+        device::grid(2147483648, "test");
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::invalid_argument);
+        EXPECT_NE(std::string(error.what()).find("2147483648"), std::string::npos);
+    }
+}
+
+constexpr Memory every_memory[] = {
+    Memory::device,         Memory::device_pitched, Memory::pinned,  Memory::pinned_portable,
+    Memory::write_combined, Memory::mapped,         Memory::managed,
+};
+
+__global__ void increment(float* data, std::size_t pitch, int columns) {
+    for (int j = 0; j < columns; ++j)
+        reinterpret_cast<float*>(reinterpret_cast<char*>(data) + pitch * threadIdx.x)[j] += 1;
+}
+
+TEST(Runtime, EveryMemoryIsReachedByKernelsAndCopies) {
+    constexpr int rows = 5, columns = 7, host_columns = 9;
+    constexpr std::size_t width = columns * sizeof(float);
+    constexpr std::size_t host_pitch = host_columns * sizeof(float);
+    const auto value_at = [](int i, int j) { return static_cast<float>(10 * i + j); };
+    for (const Memory memory : every_memory) {
+        SCOPED_TRACE(static_cast<int>(memory));
+        std::size_t pitch = 0;
+        void* data = device::allocate(memory, width, rows, sizeof(float), pitch);
+        ASSERT_NE(data, nullptr);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u);
+        EXPECT_EQ(pitch % sizeof(float), 0u);
+        if (memory == Memory::device_pitched) {
+            EXPECT_GT(pitch, width);
+        } else {
+            EXPECT_EQ(pitch, width);
+        }
+        EXPECT_TRUE(device::reachable(data));
+
+        std::vector<float> from(std::size_t{rows} * host_columns, -1), to(from);
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < columns; ++j) from[i * host_columns + j] = value_at(i, j);
+        device::copy_2d(nullptr, data, pitch, from.data(), host_pitch, width, rows, "test");
+        run(increment, 1, rows, static_cast<float*>(data), pitch, columns);
+        device::copy_2d(nullptr, to.data(), host_pitch, data, pitch, width, rows, "test");
+        device::synchronize(nullptr, "test");
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < host_columns; ++j)
+                EXPECT_EQ(to[i * host_columns + j], j < columns ? value_at(i, j) + 1 : -1);
+        device::release(memory, data);
+    }
+}
+
+TEST(Runtime, AllocateRefusesWithAStatus) {
+    std::size_t pitch = 0;
+    const auto status = [&](Memory memory, std::size_t width, std::size_t element_size) {
+        try {
+            device::release(memory, device::allocate(memory, width, 3, element_size, pitch));
+        } catch (const Error& error) {
+            return error.status();
+        }
+        return Status::success;
+    };
+    EXPECT_EQ(status(Memory::device, 24, 12), Status::success);
+    EXPECT_EQ(status(Memory::device_pitched, 24, 12), Status::invalid_argument);
+    EXPECT_EQ(status(Memory::device, std::size_t{1} << 46, 1), Status::out_of_memory);
+    EXPECT_EQ(status(Memory::device_pitched, std::size_t{1} << 46, 1), Status::out_of_memory);
+    EXPECT_EQ(status(Memory::device, 24, 4), Status::success);
+}
+
+}  // namespace
+}  // namespace tinyblas

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// What only a GPU can show of gemm: capture in a CUDA graph, no allocation, errors that arrive
+// late, extents past 2^31.
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "gemm_problem.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+class SmallGemmGraph : public GemmVariants {
+  protected:
+    template <class T>
+    void enqueue(GemmProblem<T>& p) {
+        gemm(context, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(), options);
+    }
+};
+TINYBLAS_FOR_EACH_GEMM_VARIANT(SmallGemmGraph);
+
+// Captured as the first call of the context (run by ctest: of the process), replayed on inputs that
+// changed in between.
+TEST_P(SmallGemmGraph, CapturedThenReplayed) {
+    run([&]<class T>(T) {
+        GemmProblem<T> p({70, 45, 21}, 1);
+        p.beta = 2;
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t replay = nullptr;
+        ASSERT_EQ(cudaStreamBeginCapture(context.stream(), cudaStreamCaptureModeGlobal),
+                  cudaSuccess);
+        enqueue(p);
+        ASSERT_EQ(cudaStreamEndCapture(context.stream(), &graph), cudaSuccess);
+        std::size_t nodes = 0;
+        ASSERT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+        EXPECT_EQ(nodes, 1u);
+        ASSERT_EQ(cudaGraphInstantiateWithFlags(&replay, graph, 0), cudaSuccess);
+        for (int round = 0; round < 3; ++round) {
+            p.fill_integers();
+            for (Operand<T>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+            ASSERT_EQ(cudaGraphLaunch(replay, context.stream()), cudaSuccess);
+            for (Operand<T>* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+            EXPECT_TRUE(exact(p)) << "round " << round;
+        }
+        EXPECT_EQ(cudaGraphExecDestroy(replay), cudaSuccess);
+        EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    });
+}
+
+std::size_t free_memory() {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+    return free;
+}
+
+TEST_P(SmallGemmGraph, AWarmContextAllocatesNothing) {
+    run([&]<class T>(T) {
+        GemmProblem<T> p({70, 45, 21}, 2),
+            general({70, 45, 21}, 2, storages[7], storages[8], storages[7]);
+        for (GemmProblem<T>* problem : {&p, &general}) {
+            problem->fill_integers();
+            problem->run(context, options);
+        }
+        const std::size_t before = free_memory();
+        for (int repeat = 0; repeat < 100; ++repeat) {
+            enqueue(p);
+            enqueue(general);
+        }
+        EXPECT_EQ(free_memory(), before);
+        context.synchronize();
+        EXPECT_EQ(free_memory(), before);
+    });
+}
+
+TEST(GemmCuda, AContextLeavesNothingBehind) {
+    const auto use = [] {
+        Context context;
+        context.scratch(8 << 20);
+    };
+    use();
+    const std::size_t before = free_memory();
+    for (int repeat = 0; repeat < 20; ++repeat) use();
+    EXPECT_EQ(free_memory(), before);
+}
+
+// A failure on the device shows only later, and then in every call. Run in a process of its own,
+// whose CUDA context it ends.
+void fail_late() {
+    Context context;
+    const auto nowhere = MatrixView<float>::row_major(reinterpret_cast<float*>(0x1000), 8, 8);
+    const auto elsewhere = MatrixView<float>::row_major(reinterpret_cast<float*>(0x9000), 8, 8);
+    gemm(context, 1.0f, nowhere, nowhere, 0.0f, elsewhere);
+    int errors = 0;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        try {
+            if (attempt == 0)
+                context.synchronize();
+            else
+                gemm(context, 1.0f, nowhere, nowhere, 0.0f, elsewhere);
+        } catch (const Error& error) {
+            std::cerr << error.what() << "; ";
+            errors += error.status() == Status::device_error;
+        }
+    }
+    try {
+        const Context next;
+    } catch (const Error& error) {
+        std::cerr << error.what() << "; ";
+    }
+    std::cerr << errors << " errors\n";
+}
+
+TEST(GemmCudaDeathTest, LateErrorsNameTheOperationAndTheProcessSurvives) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            fail_late();
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "^gemm: .*(illegal|700).*; gemm: .*; .*2 errors");
+}
+
+// More than 2^31 rows or columns; B or A of one element each, so that C holds a copy of the other.
+// Looked at in windows: at both ends and around each power of two.
+class GemmCudaLarge : public GemmVariants {
+  protected:
+    static constexpr std::int64_t extent = (std::int64_t{1} << 31) + 10007;
+    static constexpr std::int64_t window = 4096;
+
+    template <class T>
+    void check(bool tall) {
+        Matrix<T> buffer(1, extent), scale(1, 1), output(1, extent);
+        ASSERT_EQ(cudaMemset(buffer.view().data, 0, extent * sizeof(T)), cudaSuccess);
+        ASSERT_EQ(cudaMemset(output.view().data, 0xff, extent * sizeof(T)), cudaSuccess);
+        ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        const T two = 2;
+        copy(context, MatrixView<const T>::row_major(&two, 1, 1), scale);
+
+        std::vector<std::int64_t> starts = {0, extent - window};
+        for (std::int64_t power = 2 * window; power < extent; power *= 2)
+            starts.push_back(power - window / 2);
+        std::vector<T> host(window), back(window);
+        const auto as_row = [](std::vector<T>& v) {
+            return MatrixView<T>::row_major(v.data(), 1, window);
+        };
+        const auto fill = [&](std::int64_t start) {
+            for (std::int64_t e = 0; e < window; ++e)
+                host[e] = static_cast<T>((start / window + e) % 1001 - 500);
+        };
+        for (std::int64_t start : starts) {
+            fill(start);
+            copy(context, as_row(host), buffer.view().block(0, start, 1, window));
+        }
+        MatrixView<T> input = buffer, result = output;
+        if (tall)
+            gemm(context, T(1), input.transposed(), scale, T(0), result.transposed(), options);
+        else
+            gemm(context, T(1), scale, input, T(0), result, options);
+        for (std::int64_t start : starts) {
+            fill(start);
+            copy(context, output.view().block(0, start, 1, window), as_row(back));
+            context.synchronize();
+            for (std::int64_t e = 0; e < window; ++e)
+                ASSERT_EQ(back[e], 2 * host[e]) << "element " << start + e << " of " << extent;
+        }
+        // Between the windows there are zeros.
+        for (std::int64_t start = 3 * window; start + window < extent; start += extent / 97) {
+            copy(context, buffer.view().block(0, start, 1, window), as_row(host));
+            copy(context, output.view().block(0, start, 1, window), as_row(back));
+            context.synchronize();
+            for (std::int64_t e = 0; e < window; ++e)
+                ASSERT_EQ(back[e], 2 * host[e]) << "element " << start + e << " of " << extent;
+        }
+    }
+};
+TINYBLAS_FOR_EACH_GEMM_VARIANT(GemmCudaLarge);
+
+TEST_P(GemmCudaLarge, ManyColumns) {
+    run([&]<class T>(T) { check<T>(false); });
+}
+
+TEST_P(GemmCudaLarge, ManyRows) {
+    run([&]<class T>(T) { check<T>(true); });
+}
+
+// C of more than 2^31 elements in many rows and columns, each row a pattern that tells rows and
+// columns apart.
+TEST_P(GemmCudaLarge, ManyElements) {
+    run([&]<class T>(T) {
+        constexpr std::int64_t n = 46349;  // n * n passes 2^31
+        static_assert(n * n > std::int64_t{1} << 31);
+        std::vector<T> rows(n), columns(n);
+        for (std::int64_t i = 0; i < n; ++i) {
+            rows[i] = static_cast<T>(i % 1021);
+            columns[i] = static_cast<T>(i % 2039);
+        }
+        Matrix<T> a(n, 2), b(2, n), c(n, n);
+        std::vector<T> ones(n, T(1));
+        const auto as_row = [](std::vector<T>& v) {
+            return MatrixView<T>::row_major(v.data(), 1, n);
+        };
+        copy(context, as_row(rows).transposed(), a.view().block(0, 0, n, 1));
+        copy(context, as_row(ones).transposed(), a.view().block(0, 1, n, 1));
+        copy(context, as_row(ones), b.view().block(0, 0, 1, n));
+        copy(context, as_row(columns), b.view().block(1, 0, 1, n));
+        gemm(context, T(4), a, b, T(0), c, options);  // c(i, j) = 4 (rows[i] + columns[j])
+        std::vector<T> back(n);
+        for (std::int64_t step = 0; step <= 100;
+             ++step) {  // 101 rows, the first and the last among them
+            const std::int64_t i = step * (n - 1) / 100;
+            copy(context, c.view().block(i, 0, 1, n), as_row(back));
+            context.synchronize();
+            for (std::int64_t j = 0; j < n; ++j)
+                ASSERT_EQ(back[j], 4 * (rows[i] + columns[j])) << i << ", " << j;
+        }
+    });
+}
+
+}  // namespace
+}  // namespace tinyblas::test

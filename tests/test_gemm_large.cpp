@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// gemm where an index times a stride passes 2^31 elements. The elements lie far apart in a buffer
+// of which little is touched, so that emulation runs it too, on sparse memory.
+#include <sys/mman.h>
+
+#include "gemm_problem.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+/// Device memory of which only the pages in use cost anything under emulation.
+template <class T>
+class LargeBuffer {
+  public:
+    explicit LargeBuffer(std::int64_t elements)
+        : bytes_(static_cast<std::size_t>(elements) * sizeof(T)) {
+        if (emulated) {
+            data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (data_ == MAP_FAILED) throw std::bad_alloc();
+        } else {
+            device_ = Matrix<T>(1, elements);
+            data_ = device_.view().data;
+        }
+    }
+    LargeBuffer(const LargeBuffer&) = delete;
+    LargeBuffer& operator=(const LargeBuffer&) = delete;
+    ~LargeBuffer() {
+        if (emulated) munmap(data_, bytes_);
+    }
+    T* data() { return static_cast<T*>(data_); }
+
+  private:
+    std::size_t bytes_;
+    Matrix<T> device_;
+    void* data_ = nullptr;
+};
+
+class GemmLarge : public GemmVariants {
+  protected:
+    static constexpr std::int64_t far = (std::int64_t{1} << 26) + 1;  // 33 of them pass 2^31
+    static constexpr std::int64_t extent = 33;
+    static constexpr std::int64_t elements = (extent - 1) * far + extent;
+    static_assert((extent - 1) * far > std::int64_t{1} << 31);
+
+    /// Operands as in a small problem, but `a`, `b` and `c` say where they lie.
+    template <class T>
+    void check(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
+        GemmProblem<T> p({extent, extent, extent}, 7);
+        p.beta = 2;
+        p.fill_integers();
+        copy(context, p.a.before(), a);
+        copy(context, p.b.before(), b);
+        copy(context, p.c.before(), c);
+        gemm(context, p.alpha, a, b, p.beta, c, options);
+        std::vector<T> result(extent * extent);
+        const auto host = MatrixView<T>::row_major(result.data(), extent, extent);
+        copy(context, c, host);
+        context.synchronize();
+        const WideMatrix<T> expected = wide_gemm(p);
+        for (std::int64_t i = 0; i < extent; ++i)
+            for (std::int64_t j = 0; j < extent; ++j) ASSERT_EQ(host(i, j), expected(i, j)) << p;
+    }
+};
+TINYBLAS_FOR_EACH_GEMM_VARIANT(GemmLarge);
+
+TEST_P(GemmLarge, RowsFarApart) {
+    run([&]<class T>(T) {
+        LargeBuffer<T> a(elements), b(elements), c(elements);
+        const auto view = [](T* data) { return MatrixView<T>{data, extent, extent, far, 1}; };
+        check(view(a.data()), view(b.data()), view(c.data()));
+    });
+}
+
+TEST_P(GemmLarge, ColumnsFarApart) {
+    run([&]<class T>(T) {
+        LargeBuffer<T> a(elements), b(elements), c(elements);
+        const auto view = [](T* data) { return MatrixView<T>{data, extent, extent, 1, far}; };
+        check(view(a.data()), view(b.data()), view(c.data()));
+    });
+}
+
+// General strides, walked backwards: element (0, 0) lies past 2^31.
+TEST_P(GemmLarge, BackwardsFromFarAway) {
+    run([&]<class T>(T) {
+        LargeBuffer<T> a(2 * elements), b(2 * elements), c(2 * elements);
+        const auto view = [](T* data) {
+            return MatrixView<T>{data + 2 * (elements - 1), extent, extent, -2 * far, -2};
+        };
+        check(view(a.data()), view(b.data()), view(c.data()));
+    });
+}
+
+}  // namespace
+}  // namespace tinyblas::test
