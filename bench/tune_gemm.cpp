@@ -38,12 +38,11 @@ std::string name(const Shape& shape) {
 /// A line of the table as tiles.hpp has it.
 void print_entry(const GemmEntry& entry, const std::string& comment) {
     const GemmTile& t = entry.tile;
-    std::printf("    {Scalar::%s, %d, %3lld, %9lld, {%3d, %3d, %2d,  %3d, %2d,  %2d, %2d,  %d,  %d",
-                entry.type == Scalar::float32 ? "float32" : "float64", entry.compute_capability,
-                static_cast<long long>(entry.least_extent),
-                static_cast<long long>(entry.least_elements), t.block_m, t.block_n, t.block_k,
-                t.warp_m, t.warp_n, t.thread_m, t.thread_n, t.stages, t.min_blocks);
-    if (t.loaders > 0) std::printf(", %d", t.loaders);
+    std::printf("    {Scalar::%s, %d, %3d,  %.2f, {%3d, %3d, %2d,  %3d, %2d,  %2d, %2d,  %d,  %d",
+                entry.type == Scalar::float32 ? "float32" : "float64", entry.oldest, entry.newest,
+                entry.least_fill, t.block_m, t.block_n, t.block_k, t.warp_m, t.warp_n, t.thread_m,
+                t.thread_n, t.stages, t.min_blocks);
+    if (t.loaders > 0) std::printf(",  %d, %d", t.loaders, t.loader_registers);
     std::printf("}},  // %s\n", comment.c_str());
 }
 
@@ -51,8 +50,7 @@ template <class T>
 void tune(Context& context, Scalar type, const char* type_name) {
     std::vector<int> entries;
     for (int i = 0; i < gemm_entries; ++i)
-        if (gemm_table[i].type == type &&
-            gemm_table[i].compute_capability <= context.compute_capability())
+        if (gemm_table[i].type == type && runs_on(gemm_table[i], context.compute_capability()))
             entries.push_back(i);
 
     std::printf("\n%s, TFLOP/s by entry; * is the fastest, > the one that is chosen\n%-16s",
@@ -81,7 +79,7 @@ void tune(Context& context, Scalar type, const char* type_name) {
             best[entry] = tflops.back();
             best_at[entry] = name(shape);
         }
-        const int chosen = choose_gemm_entry(type, context.compute_capability(), shape.m, shape.n);
+        const int chosen = gemm(context, T(1), operands.a(), operands.b(), T(0), c).entry;
         const double fastest = *std::max_element(tflops.begin(), tflops.end());
         std::printf("%-16s", name(shape).c_str());
         for (std::size_t i = 0; i < entries.size(); ++i)

@@ -151,7 +151,11 @@ tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* n
     return guarded(__func__, [&] {
         require_pointer(context != nullptr, 1, "context");
         require_pointer(name != nullptr, 2, "name");
-        context->gemm_kernel = gemm_kernel(name);
+        try {
+            context->gemm_kernel = gemm_kernel(name);
+        } catch (const Error&) {
+            require_argument(false, 2, "name", name, "best, naive, tiled or tuned");
+        }
     });
 }
 

@@ -43,7 +43,7 @@ void check_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c)
             " columns: must be equal");
 }
 
-void check_options(const GemmOptions& options, Scalar type) {
+void check_options(const GemmOptions& options, Scalar type, int compute_capability) {
     require(options.kernel >= GemmKernel::best && options.kernel <= GemmKernel::tuned,
             "gemm: options.kernel is ", static_cast<int>(options.kernel),
             ": must be best, naive, tiled or tuned");
@@ -55,6 +55,9 @@ void check_options(const GemmOptions& options, Scalar type) {
             to_string(options.kernel));
     require(gemm_table[options.entry].type == type, "gemm: options.entry is ", options.entry,
             ": must be an entry of the operands' type");
+    require(runs_on(gemm_table[options.entry], compute_capability), "gemm: options.entry is ",
+            options.entry, ": must be an entry for compute capability ", compute_capability / 10, ".",
+            compute_capability % 10);
 }
 
 template <class T>
@@ -73,12 +76,19 @@ constexpr auto tuned_launchers = []<int... entry>(std::integer_sequence<int, ent
 }(std::make_integer_sequence<int, gemm_entries>());
 
 template <class T>
-GemmChoice choose(const Context& context, MatrixView<T> c, const GemmOptions& options) {
+GemmChoice choose(const Context& context, MatrixView<T> c, std::int64_t k,
+                  const GemmOptions& options) {
     if (options.kernel == GemmKernel::naive || options.kernel == GemmKernel::tiled)
         return {options.kernel, -1};
+    if (k > gemm_tuned_longest_k) {
+        require(options.kernel == GemmKernel::best && options.entry < 0, "gemm: a has ", k,
+                " columns: must be at most ", gemm_tuned_longest_k, " for the rung tuned");
+        return {GemmKernel::tiled, -1};
+    }
     if (options.entry >= 0) return {GemmKernel::tuned, options.entry};
     return {GemmKernel::tuned,
-            choose_gemm_entry(scalar<T>, context.compute_capability(), c.rows, c.columns)};
+            choose_gemm_entry(scalar<T>, context.compute_capability(), context.multiprocessors(),
+                              c.rows, c.columns)};
 }
 
 template <class T>
@@ -94,7 +104,7 @@ template <class T>
 GemmChoice run(Context& context, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
                MatrixView<T> c, const GemmOptions& options) {
     check_shapes(a, b, c);
-    check_options(options, scalar<T>);
+    check_options(options, scalar<T>, context.compute_capability());
     if (c.rows == 0 || c.columns == 0) return {};
     if (alpha == T(0) || a.columns == 0) {  // C = beta C: A and B are not read
         alpha = 0;
@@ -116,7 +126,7 @@ GemmChoice run(Context& context, T alpha, MatrixView<const T> a, MatrixView<cons
         a = std::exchange(b, a.transposed()).transposed();
         c = c.transposed();
     }
-    const GemmChoice choice = choose(context, c, options);
+    const GemmChoice choice = choose(context, c, a.columns, options);
     const device::Guard guard(context.device());
     context.note("gemm");
     launcher<T>(choice)(context.stream(), alpha, a, b, beta, c);

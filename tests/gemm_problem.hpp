@@ -155,6 +155,12 @@ class GemmVariants : public testing::TestWithParam<GemmVariant> {
   protected:
     template <class Test>
     void run(Test test) {
+        if (options.entry >= 0 &&
+            !runs_on(gemm_table[options.entry], context.compute_capability())) {
+            GemmProblem<float> any({1, 1, 1}, 1);
+            EXPECT_THROW(any.run(context, options), Error);  // another GPU's entry
+            return;
+        }
         if (GetParam().type == Scalar::float32)
             test(0.0f);
         else

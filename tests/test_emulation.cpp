@@ -212,7 +212,7 @@ __global__ void too_much_shared(float* to) {
 
 TEST(SharedMemory, EndsAt48KiB) {
     float value = 0;
-    EXPECT_THAT(report(too_much_shared, 1, 1, &value), HasSubstr("exceeds 48 KiB: 49156 bytes"));
+    EXPECT_THAT(report(too_much_shared, 1, 1, &value), HasSubstr("of 49156 bytes exceeds the 49152 of a declaration"));
 }
 
 __global__ void read_unset(float* to) {

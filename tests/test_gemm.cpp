@@ -137,11 +137,12 @@ TEST(GemmTable, EveryTypeHasALineThatAlwaysFits) {
     for (Scalar type : {Scalar::float32, Scalar::float64})
         for (int compute_capability : {80, 86, 90, 100, 120})
             for (std::int64_t extent : {1, 31, 64, 100, 5000}) {
-                const int entry = choose_gemm_entry(type, compute_capability, extent, extent);
+                const int entry = choose_gemm_entry(type, compute_capability, 132, extent, extent);
                 ASSERT_GE(entry, 0);
                 EXPECT_EQ(gemm_table[entry].type, type);
-                EXPECT_LE(gemm_table[entry].compute_capability, compute_capability);
-                EXPECT_LE(gemm_table[entry].least_extent, extent);
+                EXPECT_TRUE(runs_on(gemm_table[entry], compute_capability));
+                EXPECT_LE(gemm_table[entry].least_fill,
+                          gemm_fill(gemm_table[entry].tile, 132, extent, extent));
             }
 }
 

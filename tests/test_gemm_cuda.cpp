@@ -11,18 +11,18 @@
 namespace tinyblas::test {
 namespace {
 
-class SmallGemmGraph : public GemmVariants {
+class GemmGraph : public GemmVariants {
   protected:
     template <class T>
     void enqueue(GemmProblem<T>& p) {
         gemm(context, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(), options);
     }
 };
-TINYBLAS_FOR_EACH_GEMM_VARIANT(SmallGemmGraph);
+TINYBLAS_FOR_EACH_GEMM_VARIANT(GemmGraph);
 
 // Captured as the first call of the context (run by ctest: of the process), replayed on inputs that
 // changed in between.
-TEST_P(SmallGemmGraph, CapturedThenReplayed) {
+TEST_P(GemmGraph, CapturedThenReplayed) {
     run([&]<class T>(T) {
         GemmProblem<T> p({70, 45, 21}, 1);
         p.beta = 2;
@@ -54,7 +54,7 @@ std::size_t free_memory() {
     return free;
 }
 
-TEST_P(SmallGemmGraph, AWarmContextAllocatesNothing) {
+TEST_P(GemmGraph, AWarmContextAllocatesNothing) {
     run([&]<class T>(T) {
         GemmProblem<T> p({70, 45, 21}, 2),
             general({70, 45, 21}, 2, storages[7], storages[8], storages[7]);

@@ -82,7 +82,7 @@ TYPED_TEST(SmallGemmErrors, Options) {
         this->expect_refused([=](Call& call) { call.options = {kernel, entry}; }, words);
     };
     const int other = choose_gemm_entry(
-        std::is_same_v<TypeParam, float> ? Scalar::float64 : Scalar::float32, 90, 9, 9);
+        std::is_same_v<TypeParam, float> ? Scalar::float64 : Scalar::float32, 90, 132, 9, 9);
     refused(GemmKernel::tuned, gemm_entries,
             {"options.entry is " + std::to_string(gemm_entries), std::to_string(gemm_entries - 1)});
     refused(GemmKernel::best, -2, {"options.entry is -2", "-1"});

@@ -35,7 +35,8 @@ class TINYBLAS_API Context {
     void synchronize();
 
     int device() const noexcept { return device_; }
-    /// Ten times the major version plus the minor one: 90 on an H200. Device emulation reports 90.
+    /// Ten times the major version plus the minor one: 90 on an H200 (89 if the library was built without 90a).
+    /// Device emulation reports 90.
     int compute_capability() const noexcept { return compute_capability_; }
     int multiprocessors() const noexcept { return multiprocessors_; }
 

@@ -29,7 +29,7 @@ template <int entry>
 using GemmTunedRaster =
     GemmRaster<gemm_table[entry].tile.block_m, gemm_table[entry].tile.block_n, 8>;
 
-/// Steps of block_k along k. Below 2^32: launch_gemm_tuned's caller sends longer k elsewhere.
+/// Steps of block_k along k, at most gemm_tuned_longest_k.
 template <int entry>
 constexpr unsigned gemm_steps(std::int64_t k) {
     constexpr int block_k = gemm_table[entry].tile.block_k;
@@ -100,6 +100,8 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
     gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c) {
     constexpr GemmTile t = gemm_table[entry].tile;
+    // Machine code for other GPUs holds no such entry, and the choice of entries never asks for it.
+    if constexpr (t.loaders > 0 && !device::reallocates_registers) return device::trap();
     using Stream = TileStream<T, entry>;
     auto& tiles = device::large_shared<typename Stream::Tiles>();
     const auto corner = GemmTunedRaster<entry>(c.rows, c.columns).corner(blockIdx.x);

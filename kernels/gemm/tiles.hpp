@@ -44,30 +44,23 @@ struct GemmTile {
 
 struct GemmEntry {
     Scalar type;
-    int compute_capability;       // at least, 10 * major + minor
-    std::int64_t least_extent;    // min(m, n) at least
-    std::int64_t least_elements;  // m * n at least
+    int oldest, newest;  // compute capabilities, 10 * major + minor, from ... to
+    double least_fill;   // of all block tiles that the GPU runs at once, this part at least must lie in C
     GemmTile tile;
 };
 
+// Lines for 90 rely on warps that pass registers on, which machine code for 9.0a alone can do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type           cc  extent  elements      block m,n,k  warp m,n  thread m,n  stages  blocks
-    {Scalar::float32, 90, 64, 1000 * 1000, {128, 256, 16,  64, 64,   16, 8,  4,  1, 128, 72}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {64, 128, 16,  32, 64,   8, 8,  4,  2, 128, 80}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {64, 128, 16,  32, 64,   8, 8,  4,  2, 128, 120}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {128, 128, 16,  32, 64,   8, 8,  4,  1, 128, 72}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {128, 128, 16,  64, 32,   8, 8,  4,  1, 128, 104}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {64, 64, 16,  32, 32,   8, 4,  4,  2, 128, 80}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {64, 64, 32,  32, 32,   8, 4,  4,  2, 128, 80}},
-    {Scalar::float32, 80, 64, 1000 * 1000, {32, 64, 32,  16, 32,   4, 4,  3,  3}},
-    {Scalar::float32, 80,  0,           0, { 32,  32, 32,  16, 32,    4, 4,  3,  4}},
-    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 8,  64, 32,    8, 8,  2,  1, 128, 72}},
-    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 8,  64, 32,    8, 8,  3,  1, 128, 64}},
-    {Scalar::float64, 80, 64, 1000 * 1000, {128, 128, 16,  64, 32,    8, 8,  3,  1, 128, 64}},
-    {Scalar::float64, 80, 64, 1000 * 1000, {64, 64, 16,  32, 32,    8, 4,  3,  2, 128, 80}},
-    {Scalar::float64, 80, 64, 1000 * 1000, {64, 32, 16,  32, 16,    4, 4,  4,  4}},
-    {Scalar::float64, 80,  0,           0, { 32,  32, 16,  16, 16,    4, 2,  4,  4}},
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers
+    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,   16, 8,  4,  1,  128, 72}},
+    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,    8, 8,  4,  2,  128, 120}},
+    {Scalar::float32, 80, 999, 0.50, {128, 128,  8,  32, 64,    8, 8,  4,  2}},
+    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,    4, 4,  3,  4}},
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,    8, 8,  2,  1,  128, 72}},
+    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,    8, 4,  3,  2,  128, 80}},
+    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,    8, 4,  4,  3}},
+    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,    4, 2,  4,  4}},
 };
 // clang-format on
 inline constexpr int gemm_entries = std::size(gemm_table);
@@ -81,14 +74,19 @@ constexpr bool valid(const GemmEntry& entry) {
     const int vector = 16 / size_of(entry.type);
     const int shared = t.stages * t.block_k * size_of(entry.type) *
                        (gemm_pitch(t.block_m, entry.type) + gemm_pitch(t.block_n, entry.type));
-    // Accumulators, two sets of fragments and some 12 others, in 32-bit registers.
+    const int shared_allowed = entry.oldest == 90 ? 227 * 1024 / t.min_blocks : 99 * 1024;
+    // Accumulators, two lines of k and a few others, in 32-bit registers.
     const int registers = (t.thread_m * t.thread_n + 2 * (t.thread_m + t.thread_n)) *
-                              (size_of(entry.type) / 4) + 8;
-    const int registers_allowed = t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
+                              (size_of(entry.type) / 4) + 16;
+    const int registers_allowed =
+        t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
     return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % t.thread_m == 0 &&
            t.warp_n % t.thread_n == 0 && t.lanes_m() * t.lanes_n() == 32 &&
            t.thread_m % vector == 0 && t.thread_n % vector == 0 && t.threads() <= 1024 &&
-           t.stages >= 2 && shared * t.min_blocks <= 224 * 1024 && registers <= registers_allowed;
+           t.loaders % 128 == 0 && t.multipliers() % (t.loaders > 0 ? 128 : 32) == 0 &&
+           t.loader_registers % 8 == 0 && t.block_k % t.lines(size_of(entry.type)) == 0 &&
+           t.lines(size_of(entry.type)) % 2 == 0 && t.stages >= 2 && shared <= shared_allowed &&
+           registers <= registers_allowed;
 }
 
 constexpr bool gemm_table_valid() {
@@ -98,19 +96,34 @@ constexpr bool gemm_table_valid() {
 }
 static_assert(gemm_table_valid(), "a line of gemm_table does not divide, or exceeds the hardware");
 
-/// The first line that fits C of m x n on a GPU of this compute capability.
-constexpr int choose_gemm_entry(Scalar type, int compute_capability, std::int64_t m,
-                                std::int64_t n) {
-    int last = -1;
+/// Longer k would overflow the count of steps of the tuned rung.
+inline constexpr std::int64_t gemm_tuned_longest_k = std::int64_t{1} << 34;
+
+/// Whether a GPU of this compute capability can run the entry.
+constexpr bool runs_on(const GemmEntry& entry, int compute_capability) {
+    return entry.oldest <= compute_capability && compute_capability <= entry.newest;
+}
+
+/// How much of the tiles that the GPU computes while C, m x n, is under way lies in C: low if C is small, or if the last
+/// tiles leave most of the GPU idle.
+constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t m, std::int64_t n) {
+    const std::int64_t tiles = ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n);
+    const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
+    const std::int64_t rounds = (tiles + at_once - 1) / at_once;
+    return static_cast<double>(m) / static_cast<double>(rounds * at_once) * static_cast<double>(n) /
+           (t.block_m * t.block_n);
+}
+
+/// The first line that fits C of m x n on a GPU of this kind; the last one of its type fits always.
+constexpr int choose_gemm_entry(Scalar type, int compute_capability, int multiprocessors,
+                                std::int64_t m, std::int64_t n) {
     for (int i = 0; i < gemm_entries; ++i) {
         const GemmEntry& entry = gemm_table[i];
-        if (entry.type != type || entry.compute_capability > compute_capability) continue;
-        last = i;
-        if (m >= entry.least_extent && n >= entry.least_extent &&
-            static_cast<double>(m) * static_cast<double>(n) >= static_cast<double>(entry.least_elements))
+        if (entry.type == type && runs_on(entry, compute_capability) &&
+            gemm_fill(entry.tile, multiprocessors, m, n) >= entry.least_fill)
             return i;
     }
-    return last;
+    return -1;
 }
 
 }  // namespace tinyblas

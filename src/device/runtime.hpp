@@ -15,7 +15,7 @@ namespace tinyblas::device {
 using Stream = CUstream_st*;
 
 struct Properties {
-    int compute_capability;  // 10 * major + minor
+    int compute_capability;  // 10 * major + minor; 89 for 90 if the library has no machine code for 9.0a
     int multiprocessors;
 };
 

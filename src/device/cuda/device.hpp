@@ -61,10 +61,6 @@ __device__ __forceinline__ float opaque(float x) {
     asm volatile("" : "+f"(x));
     return x;
 }
-__device__ __forceinline__ unsigned opaque(unsigned x) {
-    asm volatile("" : "+r"(x));
-    return x;
-}
 __device__ __forceinline__ double opaque(double x) {
     asm volatile("" : "+d"(x));
     return x;
@@ -76,6 +72,9 @@ inline constexpr bool reallocates_registers = true;
 #else
 inline constexpr bool reallocates_registers = false;
 #endif
+
+/// Ends the kernel with an error.
+__device__ __forceinline__ void trap() { asm volatile("trap;"); }
 
 /// The calling warpgroup (four warps) keeps `count` registers a thread: the rest become free, or are waited for.
 template <int count>

@@ -53,9 +53,11 @@ int current_device() {
 }
 
 Properties properties(int device) {
-    return {10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
-                attribute(cudaDevAttrComputeCapabilityMinor, device),
-            attribute(cudaDevAttrMultiProcessorCount, device)};
+    int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
+                     attribute(cudaDevAttrComputeCapabilityMinor, device);
+    // A library built without 9.0a's own instructions treats such a GPU as the one below it.
+    if (capability == 90 && !TINYBLAS_HAS_SM_90A) capability = 89;
+    return {capability, attribute(cudaDevAttrMultiProcessorCount, device)};
 }
 
 Guard::Guard(int device) : previous_(current_device()), changed_(previous_ != device) {

@@ -100,6 +100,9 @@ inline void require_aligned(const void* address, std::size_t bytes, Place place)
 
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
+
+/// Ends the kernel with an error.
+inline void trap(Place place = Place::here()) { fail_thread("a kernel trapped", place); }
 template <int count>
 void give_up_registers() {
     static_assert(count % 8 == 0 && count >= 24 && count <= 256);
