@@ -3,7 +3,9 @@
 # Runs the gemm benchmark with all set-up: on the GPU if there is one, beside cuBLAS; else the ladder under device emulation.
 # bench/run.sh [--record] [FLAG OF bench_gemm...]; --record keeps the run in bench/results and rewrites the README's table.
 set -euo pipefail
+caller=$PWD  # where the flags' files are
 cd "$(dirname "$0")/.."
+# shellcheck source=bench/setup.sh
 source bench/setup.sh
 
 record=0
@@ -31,7 +33,7 @@ prepare() {
         ((record == 0)) || stop "--record needs a GPU and nvcc: emulated times are not kept"
     fi
     install_missing "${packages[@]}"
-    ((${#missing[@]} == 0)) || stop "nothing can be measured without them"
+    if ! has c++ || ! has cmake; then stop "a C++20 compiler and CMake 3.25 are needed"; fi
     has_package libgtest-dev || options+=(-DTINYBLAS_BUILD_TESTS=OFF)
 
     local log=build/$preset-bench.log
@@ -51,7 +53,7 @@ if [[ -z ${TINYBLAS_COMMIT-} ]] && git rev-parse HEAD >/dev/null 2>&1; then
 fi
 export TINYBLAS_COMMIT=${TINYBLAS_COMMIT-unknown}
 
-folder=build/$preset
+folder=$PWD/build/$preset
 startup=()
 if [[ $preset == cuda ]]; then
     say "start-up costs" >&2
@@ -59,6 +61,6 @@ if [[ $preset == cuda ]]; then
     startup=("$folder/bench_startup.json")
 fi
 say "bench_gemm ${flags[*]-}" >&2
-"$folder/bench/bench_gemm" --benchmark_out="$folder/bench_gemm.json" --benchmark_out_format=json "${flags[@]}"
-say "done; every number is in $folder/bench_gemm.json" >&2
+(cd "$caller" && "$folder/bench/bench_gemm" --benchmark_out="$folder/bench_gemm.json" --benchmark_out_format=json "${flags[@]}")
+say "done; every number is in build/$preset/bench_gemm.json" >&2
 if ((record)); then python3 bench/table.py --record "$folder/bench_gemm.json" "${startup[@]}" >&2; fi

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Sourced by bench/run.sh and tests/run.sh: what is this machine, and what must be installed on it first?
 export DEBIAN_FRONTEND=noninteractive
 
 say() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
 has() { command -v "$1" >/dev/null; }
-has_header() { has c++ && echo "#include <$1>" | c++ -x c++ -I/usr/include/eigen3 -fsyntax-only - 2>/dev/null; }
+has_header() {  # in the system's folders, or in CMAKE_PREFIX_PATH's
+    local prefix prefixes paths=(-I/usr/include/eigen3)
+    IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH-}"
+    for prefix in "${prefixes[@]}"; do paths+=("-I$prefix/include" "-I$prefix/include/eigen3"); done
+    has c++ && echo "#include <$1>" | c++ -x c++ "${paths[@]}" -fsyntax-only - 2>/dev/null
+}
 has_nvcc() { has nvcc || [[ -x /usr/local/cuda/bin/nvcc ]] || [[ -n ${CUDACXX-} ]]; }
 has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Overlap of strided views. A view is brought to a normal form first: strides positive, the longer one outside.
+// Overlap of strided views. A view is brought to a normal form first: strides positive, the longer
+// one outside.
 #include "check.hpp"
 
 #include <algorithm>
@@ -20,22 +21,27 @@ bool meets_run(std::intptr_t first, std::int64_t length, const Footprint& f) {
     const std::int64_t offset = first - f.first;
     if (f.runs == 1 || f.run_stride == 0) return offset < run && offset + length > 0;
     // Runs r with r * run_stride < offset + length and r * run_stride + run > offset.
-    const std::int64_t from = std::max<std::int64_t>(0, floor_divide(offset - run, f.run_stride) + 1);
+    const std::int64_t from =
+        std::max<std::int64_t>(0, floor_divide(offset - run, f.run_stride) + 1);
     const std::int64_t to = std::min(f.runs - 1, floor_divide(offset + length - 1, f.run_stride));
     return from <= to;
 }
 
-/// Views of equal strides: whether some element of x starts within `element` bytes of one of y. Exact for blocks of one matrix.
+/// Views of equal strides: whether some element of x starts within `element` bytes of one of y.
+/// Exact for blocks of one matrix.
 bool same_lattice_overlap(const Footprint& x, const Footprint& y) {
     const std::int64_t offset = y.first - x.first;
-    // y's element (i, j) is x's (i + row, j + column) where offset = row * run_stride + column * element_stride.
+    // y's element (i, j) is x's (i + row, j + column) where offset = row * run_stride + column *
+    // element_stride.
     const std::int64_t around = floor_divide(offset, x.run_stride);
     const std::int64_t wrap = (x.run_length + y.run_length) * x.element_stride / x.run_stride + 1;
     for (std::int64_t row = around - wrap; row <= around + wrap; ++row) {
         const std::int64_t rest = offset - row * x.run_stride;
         const std::int64_t column = floor_divide(rest, x.element_stride);
         const bool rows_meet = row < x.runs && row > -y.runs;
-        const auto columns_meet = [&](std::int64_t c) { return c < x.run_length && c > -y.run_length; };
+        const auto columns_meet = [&](std::int64_t c) {
+            return c < x.run_length && c > -y.run_length;
+        };
         const std::int64_t remainder = rest - column * x.element_stride;
         if (!rows_meet) continue;
         if (remainder < x.element && columns_meet(column)) return true;
@@ -74,9 +80,11 @@ bool elements_distinct(const Footprint& view) {
     if (view.run_stride < view.element) return false;
     const std::int64_t run = (view.run_length - 1) * view.element_stride + view.element;
     if (view.run_stride >= run) return true;
-    // Runs interleave: two elements meet if row * run_stride = column * element_stride within the extents.
+    // Runs interleave: two elements meet if row * run_stride = column * element_stride within the
+    // extents.
     const std::int64_t divisor = std::gcd(view.run_stride, view.element_stride);
-    return view.element_stride / divisor >= view.runs || view.run_stride / divisor >= view.run_length;
+    return view.element_stride / divisor >= view.runs ||
+           view.run_stride / divisor >= view.run_length;
 }
 
 bool overlap(const Footprint& x, const Footprint& y) {

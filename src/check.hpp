@@ -25,16 +25,16 @@ void require(bool condition, const Words&... words) {
         fail(Status::invalid_argument, words...);
 }
 
-/// The elements of a view as byte addresses, in a normal form for overlap tests: strides are positive, and runs are the direction
-/// of the shorter stride.
+/// The elements of a view as byte addresses, in a normal form for overlap tests: strides are
+/// positive, and runs are the direction of the shorter stride.
 struct Footprint {
     template <class T>
     explicit Footprint(MatrixView<T> view)
         : Footprint(reinterpret_cast<std::intptr_t>(view.data), view.rows, view.columns,
                     view.row_stride * static_cast<std::int64_t>(sizeof(T)),
                     view.column_stride * static_cast<std::int64_t>(sizeof(T)), sizeof(T)) {}
-    Footprint(std::intptr_t origin, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-              std::int64_t column_stride, std::int64_t element);
+    Footprint(std::intptr_t origin, std::int64_t rows, std::int64_t columns,
+              std::int64_t row_stride, std::int64_t column_stride, std::int64_t element);
 
     bool empty() const { return runs <= 0 || run_length <= 0; }
 
@@ -47,8 +47,9 @@ struct Footprint {
 /// Whether no two elements of the view share an address.
 bool elements_distinct(const Footprint& view);
 
-/// Whether the views share an address. Exact if elements are contiguous within runs or both views have the same strides
-/// (blocks of one matrix); other views count as overlapping where the address ranges of their runs do.
+/// Whether the views share an address. Exact if elements are contiguous within runs or both views
+/// have the same strides (blocks of one matrix); other views count as overlapping where the address
+/// ranges of their runs do.
 bool overlap(const Footprint& x, const Footprint& y);
 
 }  // namespace tinyblas

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// copy: one 2D copy where both sides are contiguous the same way; else a kernel; else through staging memory.
+// copy: one 2D copy where both sides are contiguous the same way; else a kernel; else through
+// staging memory.
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -65,7 +66,8 @@ void copy_on_host(std::int64_t size, const From& from, const To& to) {
             std::memcpy(&to(i, j), &from(i, j), static_cast<std::size_t>(size));
 }
 
-/// Pageable memory on at least one side, strides that differ: packed rows in between, on the host and, if needed, on the device.
+/// Pageable memory on at least one side, strides that differ: packed rows in between, on the host
+/// and, if needed, on the device.
 void copy_staged(Context& context, std::int64_t size, const From& from, const To& to,
                  bool from_reachable, bool to_reachable) {
     if (!from_reachable && !to_reachable) {

@@ -56,8 +56,8 @@ void check_options(const GemmOptions& options, Scalar type, int compute_capabili
     require(gemm_table[options.entry].type == type, "gemm: options.entry is ", options.entry,
             ": must be an entry of the operands' type");
     require(runs_on(gemm_table[options.entry], compute_capability), "gemm: options.entry is ",
-            options.entry, ": must be an entry for compute capability ", compute_capability / 10, ".",
-            compute_capability % 10);
+            options.entry, ": must be an entry for compute capability ", compute_capability / 10,
+            ".", compute_capability % 10);
 }
 
 template <class T>
@@ -73,7 +73,8 @@ constexpr auto tuned_launchers = []<int... entry>(std::integer_sequence<int, ent
     };
     return std::array<Launcher<T>, sizeof...(entry)>{
         launcher(std::integral_constant<int, entry>())...};
-}(std::make_integer_sequence<int, gemm_entries>());
+}
+(std::make_integer_sequence<int, gemm_entries>());
 
 template <class T>
 GemmChoice choose(const Context& context, MatrixView<T> c, std::int64_t k,
@@ -86,9 +87,8 @@ GemmChoice choose(const Context& context, MatrixView<T> c, std::int64_t k,
         return {GemmKernel::tiled, -1};
     }
     if (options.entry >= 0) return {GemmKernel::tuned, options.entry};
-    return {GemmKernel::tuned,
-            choose_gemm_entry(scalar<T>, context.compute_capability(), context.multiprocessors(),
-                              c.rows, c.columns)};
+    return {GemmKernel::tuned, choose_gemm_entry(scalar<T>, context.compute_capability(),
+                                                 context.multiprocessors(), c.rows, c.columns)};
 }
 
 template <class T>
@@ -153,8 +153,8 @@ GemmKernel gemm_kernel(std::string_view name) {
          "': must be best, naive, tiled or tuned");
 }
 
-GemmChoice gemm(Context& context, float alpha, MatrixView<const float> a,
-                MatrixView<const float> b, float beta, MatrixView<float> c, GemmOptions options) {
+GemmChoice gemm(Context& context, float alpha, MatrixView<const float> a, MatrixView<const float> b,
+                float beta, MatrixView<float> c, GemmOptions options) {
     return run(context, alpha, a, b, beta, c, options);
 }
 GemmChoice gemm(Context& context, double alpha, MatrixView<const double> a,

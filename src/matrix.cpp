@@ -22,9 +22,9 @@ Allocation allocate(Memory memory, std::int64_t run_length, std::int64_t runs,
     Allocation allocation;
     allocation.pitch = static_cast<std::size_t>(run_length > 0 ? width : element_size);
     if (bytes > 0)
-        allocation.data = device::allocate(memory, static_cast<std::size_t>(width),
-                                           static_cast<std::size_t>(runs), element_size,
-                                           allocation.pitch);
+        allocation.data =
+            device::allocate(memory, static_cast<std::size_t>(width),
+                             static_cast<std::size_t>(runs), element_size, allocation.pitch);
     return allocation;
 }
 

@@ -81,18 +81,35 @@ TYPED_TEST(SmallGemmErrors, Options) {
                                 std::initializer_list<std::string> words) {
         this->expect_refused([=](Call& call) { call.options = {kernel, entry}; }, words);
     };
-    const int other = choose_gemm_entry(
-        std::is_same_v<TypeParam, float> ? Scalar::float64 : Scalar::float32, 90, 132, 9, 9);
+    constexpr bool is_float = std::is_same_v<TypeParam, float>;
+    constexpr Scalar scalar = is_float ? Scalar::float32 : Scalar::float64;
+    const int other =
+        choose_gemm_entry(is_float ? Scalar::float64 : Scalar::float32, 90, 132, 9, 9);
     refused(GemmKernel::tuned, gemm_entries,
             {"options.entry is " + std::to_string(gemm_entries), std::to_string(gemm_entries - 1)});
     refused(GemmKernel::best, -2, {"options.entry is -2", "-1"});
     refused(GemmKernel::tuned, other, {"options.entry is " + std::to_string(other), "type"});
+    for (int entry = 0; entry < gemm_entries; ++entry)
+        if (gemm_table[entry].type == scalar &&
+            !runs_on(gemm_table[entry], this->context.compute_capability()))
+            refused(GemmKernel::tuned, entry,
+                    {"options.entry is " + std::to_string(entry), "compute capability"});
     refused(GemmKernel::naive, 0, {"options.entry is 0", "naive"});
     refused(GemmKernel::tiled, 0, {"options.entry is 0", "tiled"});
     refused(GemmKernel::none, -1, {"options.kernel is 4", "best", "naive", "tiled", "tuned"});
     refused(static_cast<GemmKernel>(99), -1,
             {"options.kernel is 99", "best", "naive", "tiled", "tuned"});
     refused(static_cast<GemmKernel>(-1), -1, {"options.kernel is -1"});
+}
+
+TYPED_TEST(SmallGemmErrors, LongestKOfTheTunedRung) {
+    this->expect_refused(
+        [](auto& call) {
+            call.a.columns = call.b.rows = gemm_tuned_longest_k + 1;
+            call.a.column_stride = call.b.row_stride = 0;
+            call.options.kernel = GemmKernel::tuned;
+        },
+        {"gemm: a has 17179869185 columns", "at most 17179869184", "tuned"});
 }
 
 // Rows that interleave, and strides that are never walked: no two elements meet.

@@ -39,6 +39,7 @@ class GraphBatch : public Batch {
 
   private:
     void capture(const Work& work) {
+        work();  // a kernel is loaded at its first launch: not during the capture
         cudaGraph_t graph = nullptr;
         check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
               "cudaStreamBeginCapture");

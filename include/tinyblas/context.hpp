@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Context: a stream, its scratch memory and the device's properties. One per host thread and stream.
+// Context: a stream, its scratch memory and the device's properties. One per host thread and
+// stream.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +11,47 @@ struct CUstream_st;  // *cudaStream_t points to it
 
 namespace tinyblas {
 
-/// Where operations run. A context belongs to the device that is current when it is created; its calls make that device
-/// current for their own duration. Distinct contexts may be used on distinct threads at once; one context, by one thread at a time.
-/// Operations are enqueued on the context's stream and return before they finish. They allocate and synchronize nothing unless
-/// their comment says so, so that they can be captured in a CUDA graph.
+/// Where operations run. A context belongs to the device that is current when it is created; its
+/// calls make that device current for their own duration. Distinct contexts may be used on distinct
+/// threads at once; one context, by one thread at a time. Operations are enqueued on the context's
+/// stream and return before they finish. They allocate and synchronize nothing unless their comment
+/// says so, so that they can be captured in a CUDA graph.
 class TINYBLAS_API Context {
   public:
     /// Owns a new stream that does not wait for the default stream.
     /// @throws Error  no_device, unsupported_device (compute capability below 8.0), device_error
     Context();
 
-    /// Uses the caller's stream (null: the default stream), which must outlive the context's use of it.
+    /// Uses the caller's stream (null: the default stream), which must outlive the context's use of
+    /// it.
     explicit Context(CUstream_st* stream);
 
     Context(Context&& other) noexcept;
     Context& operator=(Context&& other) noexcept;
     ~Context();
 
-    /// Runs what follows on the caller's stream. An owned stream is destroyed once its work is done.
+    /// Runs what follows on the caller's stream. An owned stream is destroyed once its work is
+    /// done.
     void set_stream(CUstream_st* stream) noexcept;
     CUstream_st* stream() const noexcept { return stream_; }
 
-    /// Waits for everything enqueued so far. Throws Error (device_error) if any of it failed, naming the last operation.
+    /// Waits for everything enqueued so far. Throws Error (device_error) if any of it failed,
+    /// naming the last operation.
     void synchronize();
 
     int device() const noexcept { return device_; }
-    /// Ten times the major version plus the minor one: 90 on an H200 (89 if the library was built without 90a).
-    /// Device emulation reports 90.
+    /// Ten times the major version plus the minor one: 90 on an H200 (89 if the library was built
+    /// without 90a). Device emulation reports 90.
     int compute_capability() const noexcept { return compute_capability_; }
     int multiprocessors() const noexcept { return multiprocessors_; }
 
-    /// At least `bytes` bytes of device memory, 256-byte aligned, kept until the context ends and shared by its operations.
-    /// Growing it waits for the stream. Throws Error (out_of_memory, device_error).
+    /// At least `bytes` bytes of device memory, 256-byte aligned, kept until the context ends and
+    /// shared by its operations. Growing it waits for the stream. Throws Error (out_of_memory,
+    /// device_error).
     void* scratch(std::size_t bytes);
 
-    /// What synchronize() names if the device fails: the operation enqueued last, a string with static lifetime.
+    /// What synchronize() names if the device fails: the operation enqueued last, a string with
+    /// static lifetime.
     void note(const char* operation) noexcept { operation_ = operation; }
 
   private:

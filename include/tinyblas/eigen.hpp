@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opt-in adapter: Eigen matrices as views and views as Eigen maps. No data moves; host-reachable memory only on Eigen's side.
+// Opt-in adapter: Eigen matrices as views and views as Eigen maps. No data moves; host-reachable
+// memory only on Eigen's side.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,13 +12,13 @@ namespace tinyblas {
 
 using EigenStride = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
 
-/// What as_eigen() gives: a map of a dynamic matrix (read-only if T is const) with both strides stated.
+/// What as_eigen() gives: a map of a dynamic matrix (read-only if T is const) with both strides
+/// stated.
 template <class T>
 using EigenMap = Eigen::Map<
-    std::conditional_t<
-        std::is_const_v<T>,
-        const Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>,
-        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>,
+    std::conditional_t<std::is_const_v<T>,
+                       const Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>,
+                       Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>,
     Eigen::Unaligned, EigenStride>;
 
 /// `view` as an Eigen map, whatever its strides.
@@ -27,8 +28,8 @@ EigenMap<T> as_eigen(MatrixView<T> view) {
                        EigenStride(view.column_stride, view.row_stride));
 }
 
-/// A view of an Eigen object with direct access to its coefficients: Matrix, Array, Map, Ref, a block or a transpose of one.
-/// The object must outlive the view.
+/// A view of an Eigen object with direct access to its coefficients: Matrix, Array, Map, Ref, a
+/// block or a transpose of one. The object must outlive the view.
 template <class Derived>
 MatrixView<typename Derived::Scalar> as_view(Eigen::DenseBase<Derived>& dense) {
     auto& object = dense.derived();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// copy between any strides. A thread owns one element and moves its units, the largest words that divide its bytes and addresses.
-//
-//   32 threads along the direction in which the target is contiguous, 8 across: writes are coalesced, reads are what they are.
+// copy between any strides. A thread owns one element and moves its units, the largest words that
+// divide its bytes and addresses. A warp walks the direction in which the target's stride is the
+// shorter one: writes are coalesced where they can be, reads are what they are.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256)
 template <class Unit>
 void launch_copy_strided(device::Stream stream, MatrixView<const Unit> from, MatrixView<Unit> to,
                          int units) {
-    if (to.row_stride < to.column_stride) {  // let threadIdx.x walk the shorter stride of the target
+    if (to.row_stride < to.column_stride) {
         from = from.transposed();
         to = to.transposed();
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // gemm, rung 1. A thread owns one element of C and walks k.
 //
-//              b (k, n)                  A warp owns 32 neighbours of a row of C: it reads one element of a
-//              |  |  |                   for all of them and 32 neighbours of b. Each element of a and b
-//              v  v  v                   crosses from the caches once for every element of C that needs it.
-//   a (m, k) --> c c c  32 threads
-//            --> c c c  8 rows           Limit: two loads for one multiply-add.
+//                 b (k, n)           A warp owns 32 neighbours of a row of C. For each k it reads
+//                 |  |  |            one element of a, for all of them, and 32 neighbours of b.
+//                 v  v  v
+//   a (m, k)  --> c  c  c  8 rows    Each element of a and b crosses from the caches once for
+//             --> c  c  c  of 32     every element of C that needs it.
+//
+// Limit: two loads for one multiply-add.
 #pragma once
 
 #include "parts.cuh"
@@ -32,7 +34,8 @@ __global__ void __launch_bounds__(gemm_naive_m* gemm_naive_n)
 template <class T>
 void launch_gemm_naive(device::Stream stream, T alpha, MatrixView<const T> a, MatrixView<const T> b,
                        T beta, MatrixView<T> c) {
-    device::launch("gemm", gemm_naive<T>, device::grid(GemmNaiveRaster(c.rows, c.columns).blocks(), "gemm"),
+    const std::int64_t blocks = GemmNaiveRaster(c.rows, c.columns).blocks();
+    device::launch("gemm", gemm_naive<T>, device::grid(blocks, "gemm"),
                    dim3(gemm_naive_n, gemm_naive_m), stream, alpha, a, b, beta, c);
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// gemm, rung 2. New over rung 1: a block owns a tile of C and brings the tiles of A and B that it needs into shared memory, so
-// that each element crosses from the caches once for 32 elements of C.
+// gemm, rung 2. New over rung 1: a block owns a tile of C and brings the tiles of A and B that it
+// needs into shared memory, so that an element crosses from the caches once for 32 elements of C.
 //
-//                    b_tile (32, 32)      256 threads, 32 x 8. A thread owns 4 elements of a column of C,
-//                    [ . . . . . ]        8 rows apart; a warp owns 4 rows of 32.
-//                    [ . . . . . ]
-//   a_tile (32, 32)      v   v            The pad of one column moves every row by one bank, so that a tile
-//   [ . . . . ]  -->  [ c . . . ]         may be filled along its rows or along its columns without conflicts.
-//   [ . . . . ]  -->  [ c . . . ]
-//                                         Limit: five loads from shared memory for four multiply-adds.
+//                       b_tile (32, 32)     256 threads, 32 x 8. A thread owns 4 elements of a
+//                       [ . . . . . ]       column of C, 8 rows apart; a warp owns 4 rows of 32.
+//                       [ . . . . . ]
+//   a_tile (32, 32)         v   v           The pad of one column moves every row by one bank: a
+//   [ . . . . . ]  --> c  [ c . . . ]       tile may be filled along its rows or its columns
+//   [ . . . . . ]  --> c  [ c . . . ]       without bank conflicts.
+//
+// Limit: five loads from shared memory for four multiply-adds.
 #pragma once
 
 #include "parts.cuh"
@@ -21,7 +22,8 @@ using GemmTiledRaster = GemmRaster<gemm_tiled_edge, gemm_tiled_edge, 8>;
 template <class T>
 using GemmTiledTile = T[gemm_tiled_edge][gemm_tiled_edge + 1];
 
-/// tile = the 32 x 32 elements of `from` at (i, j), zero outside. Neighbouring threads read along the direction that is contiguous.
+/// tile = the 32 x 32 elements of `from` at (i, j), zero outside. Neighbouring threads read along
+/// the direction that is contiguous.
 template <class T>
 __device__ __forceinline__ void fill(GemmTiledTile<T>& tile, const MatrixView<const T>& from,
                                      std::int64_t i, std::int64_t j) {
@@ -72,7 +74,8 @@ __global__ void __launch_bounds__(gemm_tiled_edge* gemm_tiled_rows)
 template <class T>
 void launch_gemm_tiled(device::Stream stream, T alpha, MatrixView<const T> a, MatrixView<const T> b,
                        T beta, MatrixView<T> c) {
-    device::launch("gemm", gemm_tiled<T>, device::grid(GemmTiledRaster(c.rows, c.columns).blocks(), "gemm"),
+    const std::int64_t blocks = GemmTiledRaster(c.rows, c.columns).blocks();
+    device::launch("gemm", gemm_tiled<T>, device::grid(blocks, "gemm"),
                    dim3(gemm_tiled_edge, gemm_tiled_rows), stream, alpha, a, b, beta, c);
 }
 

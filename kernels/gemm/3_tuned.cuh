@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// gemm, rung 3. New over rung 2: a thread owns a tile of C in registers, so that a value from shared memory meets 8 or 16 others;
-// loads are 16 bytes wide; the next stages arrive while this one is multiplied; the launch bounds come from the table.
+// gemm, rung 3. New over rung 2: a thread owns a tile of C in registers, so that a value from
+// shared memory meets 8 or 16 others; loads are 16 bytes wide; the next stages arrive while this
+// one is multiplied; tiles and launch bounds come from the table.
 //
-//   block tile                warp tile: 4 x 8 lanes              thread tile, 16 x 8: 4 x 4 quads all over the warp tile
-//   +------+------+           +-----------------------+           +-----------------------+
-//   | warp | warp |           |  0  1  8  9 16 17 ... |           | q . . . . . . . q . . |
-//   |      |      |    -->    |  2  3 10 11 18 19 ... |    -->    | q . . . . . . . q . . |
-//   +------+------+           |  4  5 12 13 20 21 ... |           | q . . . . . . . q . . |
-//   | warp | warp |           |  6  7 14 15 22 23 ... |           | q . . . . . . . q . . |
-//   +------+------+           +-----------------------+           +-----------------------+
+//   block tile           warp tile: 4 x 8 lanes        thread tile: quads all over the warp tile
+//   +------+------+      +-----------------------+     +-----------------------+
+//   | warp | warp |      |  0  1  8  9 16 17 ... |     | q . . . . . . . q . . |  q: 4 x 4
+//   |      |      | -->  |  2  3 10 11 18 19 ... | --> | . . . . . . . . . . . |  elements of
+//   +------+------+      |  4  5 12 13 20 21 ... |     | q . . . . . . . q . . |  a float tile
+//   | warp | warp |      |  6  7 14 15 22 23 ... |     | . . . . . . . . . . . |
+//   +------+------+      +-----------------------+     +-----------------------+
 //
 //   stages in shared memory:  [multiplied now] [arrived or on its way] ... [requested last]
 //
-// On compute capability 9.0 a warpgroup of its own requests the tiles and leaves its registers to the warps that multiply;
-// elsewhere every thread does both.
+// On compute capability 9.0 a warpgroup of its own requests the tiles and leaves its registers to
+// the warps that multiply; elsewhere every thread does both.
 //
-// Limit: a 16-byte load from shared memory takes the issue slots of about two multiply-adds; a line of k has 6 loads for 128.
+// Limit: the loads from shared memory, which take issue slots (a 16 x 8 tile: 6 of them for 128
+// multiply-adds) and interrupt the reuse of operands.
 #pragma once
 
 #include "loader.cuh"
@@ -41,7 +43,8 @@ constexpr int next_stage(int stage) {
     return stage + 1 == gemm_table[entry].tile.stages ? 0 : stage + 1;
 }
 
-/// Waits until all threads of the block agree that the next tiles are there and the last ones are no longer needed.
+/// Waits until all threads of the block agree that the next tiles are there and the last ones are
+/// no longer needed.
 __device__ __forceinline__ void exchange_tiles() { __syncthreads(); }
 
 /// The tiles of A and B on their way into shared memory: the role of the threads that load.
@@ -58,9 +61,9 @@ class TileStream {
     };
 
     /// Requests all tiles but one that fit the stages.
-    __device__ __forceinline__ TileStream(const MatrixView<const T>& a, const MatrixView<const T>& b,
-                                          std::int64_t i, std::int64_t j, Tiles& tiles,
-                                          int thread)
+    __device__ __forceinline__ TileStream(const MatrixView<const T>& a,
+                                          const MatrixView<const T>& b, std::int64_t i,
+                                          std::int64_t j, Tiles& tiles, int thread)
         : a_(a, i, tiles.a, thread),
           b_(b.transposed(), j, tiles.b, thread),
           unrequested_(gemm_steps<entry>(a.columns)),
@@ -69,7 +72,8 @@ class TileStream {
         for (int stage = 0; stage < t.stages - 1; ++stage) request();
     }
 
-    /// Waits for the tiles to multiply next, then requests others in place of those multiplied last.
+    /// Waits for the tiles to multiply next, then requests others in place of those multiplied
+    /// last.
     __device__ __forceinline__ void advance() {
         device::wait_for_copies<t.stages - 2>();
         exchange_tiles();
@@ -156,8 +160,9 @@ void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, Ma
                        T beta, MatrixView<T> c) {
     const std::int64_t blocks = GemmTunedRaster<entry>(c.rows, c.columns).blocks();
     device::launch_large("gemm", gemm_tuned<T, entry>, device::grid(blocks, "gemm"),
-                   gemm_table[entry].tile.threads(), sizeof(typename TileStream<T, entry>::Tiles),
-                   stream, alpha, a, b, beta, c);
+                         gemm_table[entry].tile.threads(),
+                         sizeof(typename TileStream<T, entry>::Tiles), stream, alpha, a, b, beta,
+                         c);
 }
 
 }  // namespace tinyblas

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How a block brings tiles of an operand into shared memory, asynchronously, whatever the operand's strides.
+// How threads bring tiles of an operand into shared memory, asynchronously, whatever its strides.
 //
-// Both operands are seen alike: rows are the index they share with C (m for A, n for B), columns are k. A tile is stored with k
-// outside, so that the threads' fragments are contiguous:  operand (extent, depth)  -->  tile [depth][extent + pad].
+// Both operands are seen alike: rows are the index they share with C (m for A, n for B), columns
+// are k. A tile is stored with k outside, so that a thread's share of a line of k is contiguous:
 //
-//   along_k   k is contiguous: single elements, 8 of k x 4 rows a warp, transposed on the way; whole 32-byte sectors, 32 banks
+//   operand (extent, depth)  -->  tile [depth][extent + pad]
+//
+//   along_k   k is contiguous: single elements, 8 of k x 4 rows a warp, transposed on the way,
+//             so that whole 32-byte sectors are read and 32 different banks written
 //   vectors   rows are contiguous and aligned: 16 bytes at a time
 //   along_i   any other strides: single elements, neighbouring threads on neighbouring rows
 #pragma once
@@ -26,7 +29,8 @@ class TileLoader {
     static constexpr int pitch = extent + vector;
     using Tile = T[depth][pitch];
 
-    /// From the rows of `operand` from `first` on into `tiles`; `thread` is one of `threads` that load together.
+    /// From the rows of `operand` from `first` on into `tiles`; `thread` is one of `threads` that
+    /// load together.
     __device__ TileLoader(const MatrixView<const T>& operand, std::int64_t first, Tile* tiles,
                           int thread)
         : target_(&tiles[0][0][0]),
@@ -41,7 +45,8 @@ class TileLoader {
         target_ = target_ + (p_ * pitch + i_);
     }
 
-    /// Starts the copy of the next `columns` (at most `depth`) columns into the tile of `stage`; what lies outside becomes zero.
+    /// Starts the copy of the next `columns` (at most `depth`) columns into the tile of `stage`;
+    /// what lies outside becomes zero.
     __device__ __forceinline__ void load(int stage, int columns) {
         const device::SharedPointer<T> to = target_ + stage * (depth * pitch);
         if (columns == depth && rows_ == extent)
@@ -53,7 +58,8 @@ class TileLoader {
 
   private:
     static constexpr int lanes_k = 8;
-    static_assert(depth % lanes_k == 0 && threads % lanes_k == 0 && extent % (threads / lanes_k) == 0);
+    static_assert(depth % lanes_k == 0 && threads % lanes_k == 0 &&
+                  extent % (threads / lanes_k) == 0);
     static_assert(extent * depth % (threads * vector) == 0);
     static_assert(extent % threads == 0 || threads % extent == 0);
 
@@ -77,7 +83,7 @@ class TileLoader {
     __device__ __forceinline__ void load(device::SharedPointer<T> to, int columns) {
         constexpr int width = walk == Walk::vectors ? vector : 1;
         constexpr int copies = extent * depth / (threads * width);
-        constexpr int along_row = extent / width;                // copies of one k
+        constexpr int along_row = extent / width;                   // copies of one k
         constexpr int along_column = extent / (threads / lanes_k);  // copies of one set of k
         constexpr int at_once = copies < 8 ? copies : 8;  // more would take too many registers
 #pragma unroll 1

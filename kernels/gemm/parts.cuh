@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rungs of gemm share: where a block stands in C, and the epilogue, in which every rung ends.
+// What the rungs of gemm share: where a block stands in C, and the epilogue in which all end.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tinyblas {
 
-/// The block tiles of C as one line of blocks (a grid's y and z end at 65,535). Tiles are numbered down `group` tile rows,
-/// then along: neighbouring blocks share tiles of A and B in the L2 cache.
+/// The block tiles of C as one line of blocks (a grid's y and z end at 65,535). Tiles are numbered
+/// down `group` tile rows, then along: neighbouring blocks share tiles of A and B in the L2 cache.
 template <int block_m, int block_n, int group>
 struct GemmRaster {
     std::int64_t tiles_m, tiles_n;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A thread's tile of C in registers, fed from tiles of A and B in shared memory one line of k at a time.
+// A thread's tile of C in registers, fed from the tiles of A and B one line of k at a time.
 //
-// Rows and columns come in vectors of 16 bytes that lie one vector of every lane apart (v = vector, here with 4 x 8 lanes):
-//   a_tile line of k:  lane row 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | ...   each v elements
-//   b_tile line of k:  lane column 0 | 1 | ... | 7 | 0 | 1 | ...
-// so that the lanes of a warp read neighbouring vectors. While one line is multiplied, the next one's vectors arrive, spread
-// among the multiply-adds. Their order is a snake: each shares an operand with the one before, which the register file then
-// need not read again (it has two banks, and a multiply-add has three operands).
+// Rows and columns come in vectors of 16 bytes, one vector of every lane apart (4 x 8 lanes):
+//
+//   a_tile's line of k:  lane row 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | ...   each a vector
+//   b_tile's line of k:  lane column 0 | 1 | ... | 7 | 0 | 1 | ...
+//
+// so that the lanes of a warp read neighbouring vectors. While a line is multiplied, the next
+// one's vectors arrive, spread among the multiply-adds. Their order is a snake: each shares an
+// operand with the one before, which need not be read from the registers again (a file of two
+// banks, and a multiply-add has three operands).
 #pragma once
 
 #include <cstdint>
@@ -30,13 +33,15 @@ class ThreadTile {
     static constexpr int spacing = t.thread_m * t.thread_n / (a_vectors + b_vectors) / 2;
 
   public:
-    /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles: likewise.
+    /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles:
+    /// likewise.
     __device__ __forceinline__ ThreadTile(int thread, T* a_tiles, T* b_tiles)
         : row_(thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector),
           column_(thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector),
           a_(a_tiles + row_),
           b_(b_tiles + column_) {
-        // Zero, but not a constant: those come in aligned register pairs, which would spoil the choice of banks.
+        // Zero, but not a constant: those come in aligned register pairs, which would spoil the
+        // choice of banks.
         const T zero = device::opaque(T(0));
 #pragma unroll
         for (int i = 0; i < t.thread_m; ++i)
@@ -89,12 +94,14 @@ class ThreadTile {
     __device__ __forceinline__ void load(int line, int p, int v) {
         T values[vector];
         if (v < a_vectors) {
-            device::load_vector(values, a_ + line * a_pitch + (p * a_pitch + v * vector * t.lanes_m()));
+            device::load_vector(values,
+                                a_ + line * a_pitch + (p * a_pitch + v * vector * t.lanes_m()));
 #pragma unroll
             for (int e = 0; e < vector; ++e) a_line_[p % 2][v * vector + e] = values[e];
         } else if (v < a_vectors + b_vectors) {
             const int w = v - a_vectors;
-            device::load_vector(values, b_ + line * b_pitch + (p * b_pitch + w * vector * t.lanes_n()));
+            device::load_vector(values,
+                                b_ + line * b_pitch + (p * b_pitch + w * vector * t.lanes_n()));
 #pragma unroll
             for (int e = 0; e < vector; ++e) b_line_[p % 2][w * vector + e] = values[e];
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tuning data of gemm: one line a variant of the tuned rung. The first line that fits a call is taken; the last of each
-// type fits every call. bench/tune_gemm measures the candidates and prints these lines.
+// The tuning data of gemm: one line a variant of the tuned rung. The first line that fits a call is
+// taken; the last of each type fits every call. bench/tune_gemm measures the candidates and prints
+// these lines.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@ constexpr int size_of(Scalar type) { return type == Scalar::float32 ? 4 : 8; }
 
 /// Who owns what of C, from the block down to the thread, and how k is walked.
 struct GemmTile {
-    int block_m, block_n;    // block tile
-    int block_k;             // elements of k a stage holds
-    int warp_m, warp_n;      // warp tile
-    int thread_m, thread_n;  // thread tile
-    int stages;              // tiles of A and B in flight
-    int min_blocks;          // launch bounds: blocks that must fit a multiprocessor
-    int loaders = 0;         // threads that only load; 0: all threads load and multiply
+    int block_m, block_n;      // block tile
+    int block_k;               // elements of k a stage holds
+    int warp_m, warp_n;        // warp tile
+    int thread_m, thread_n;    // thread tile
+    int stages;                // tiles of A and B in flight
+    int min_blocks;            // launch bounds: blocks that must fit a multiprocessor
+    int loaders = 0;           // threads that only load; 0: all threads load and multiply
     int loader_registers = 0;  // that these keep, a multiple of 8
 
     constexpr int lanes_m() const { return warp_m / thread_m; }
@@ -33,7 +34,8 @@ struct GemmTile {
         const int most = 4096 / (thread_m * thread_n * element_size);
         return block_k < most ? block_k : most;
     }
-    // What is left of a block's registers for the others where some threads only load. At most 240 can be claimed.
+    // What is left of a block's registers for the others where some threads only load. At most 240
+    // can be claimed.
     constexpr int multiplier_registers() const {
         const int at_start = 65536 / min_blocks / threads() / 8 * 8 * threads();
         const int share = (at_start - loaders * loader_registers) / multipliers() / 8 * 8;
@@ -45,7 +47,8 @@ struct GemmTile {
 struct GemmEntry {
     Scalar type;
     int oldest, newest;  // compute capabilities, 10 * major + minor, from ... to
-    double least_fill;   // of all block tiles that the GPU runs at once, this part at least must lie in C
+    double least_fill;  // of all block tiles that the GPU runs at once, this part at least must lie
+                        // in C
     GemmTile tile;
 };
 
@@ -65,8 +68,8 @@ inline constexpr GemmEntry gemm_table[] = {
 // clang-format on
 inline constexpr int gemm_entries = std::size(gemm_table);
 
-/// Elements between two k of an operand's tile in shared memory. The pad of one vector keeps a transposing store of 8 k x 4 rows
-/// and the 16-byte loads free of bank conflicts.
+/// Elements between two k of an operand's tile in shared memory. The pad of one vector keeps a
+/// transposing store of 8 k x 4 rows and the 16-byte loads free of bank conflicts.
 constexpr int gemm_pitch(int extent, Scalar type) { return extent + 16 / size_of(type); }
 
 constexpr bool valid(const GemmEntry& entry) {
@@ -76,8 +79,8 @@ constexpr bool valid(const GemmEntry& entry) {
                        (gemm_pitch(t.block_m, entry.type) + gemm_pitch(t.block_n, entry.type));
     const int shared_allowed = entry.oldest == 90 ? 227 * 1024 / t.min_blocks : 99 * 1024;
     // Accumulators, two lines of k and a few others, in 32-bit registers.
-    const int registers = (t.thread_m * t.thread_n + 2 * (t.thread_m + t.thread_n)) *
-                              (size_of(entry.type) / 4) + 16;
+    const int registers =
+        (t.thread_m * t.thread_n + 2 * (t.thread_m + t.thread_n)) * (size_of(entry.type) / 4) + 16;
     const int registers_allowed =
         t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
     return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % t.thread_m == 0 &&
@@ -104,10 +107,11 @@ constexpr bool runs_on(const GemmEntry& entry, int compute_capability) {
     return entry.oldest <= compute_capability && compute_capability <= entry.newest;
 }
 
-/// How much of the tiles that the GPU computes while C, m x n, is under way lies in C: low if C is small, or if the last
-/// tiles leave most of the GPU idle.
+/// How much of the tiles that the GPU computes while C, m x n, is under way lies in C: low if C is
+/// small, or if the last tiles leave most of the GPU idle.
 constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t m, std::int64_t n) {
-    const std::int64_t tiles = ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n);
+    const std::int64_t tiles =
+        ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n);
     const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
     const std::int64_t rounds = (tiles + at_once - 1) / at_once;
     return static_cast<double>(m) / static_cast<double>(rounds * at_once) * static_cast<double>(n) /

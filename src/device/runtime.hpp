@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The host's side of a device: memory, streams, copies. One contract, two twins: cuda/runtime.cpp and emulation/runtime.cpp.
-// Every function throws Error; `operation` names the caller's operation in the sentence.
+// The host's side of a device: memory, streams, copies. One contract, two twins: cuda/runtime.cpp
+// and emulation/runtime.cpp. Every function throws Error; `operation` names the caller's operation
+// in the sentence.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace tinyblas::device {
 using Stream = CUstream_st*;
 
 struct Properties {
-    int compute_capability;  // 10 * major + minor; 89 for 90 if the library has no machine code for 9.0a
+    int compute_capability;  // 10 * major + minor; 89 for 90 if the library has no machine code
+                             // for 9.0a
     int multiprocessors;
 };
 
@@ -42,7 +44,8 @@ Stream create_stream();  // does not wait for the default stream
 void destroy_stream(Stream stream) noexcept;
 void synchronize(Stream stream, const char* operation);
 
-/// `rows` rows of `width` bytes; `pitch` becomes the distance of two rows, at least `width` and a multiple of `element_size`.
+/// `rows` rows of `width` bytes; `pitch` becomes the distance of two rows, at least `width` and a
+/// multiple of `element_size`.
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
                std::size_t& pitch);
 void release(Memory memory, void* data) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What kernels and their launchers are written in, for CUDA: the few words that CUDA C++ lacks, each one instruction or call.
-// The twin of this file, device/emulation/device.hpp, has the same words and CUDA's own for a CPU.
+// What kernels and their launchers are written in, for CUDA: the few words that CUDA C++ lacks,
+// each one instruction or call. The twin of this file, device/emulation/device.hpp, has the same
+// words and CUDA's own for a CPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,11 +13,11 @@
 
 namespace tinyblas::device {
 
-/// Enqueues kernel(arguments...) on `stream`; throws Error that names `operation` if the launch fails.
-/// `large_shared` bytes are what the kernel takes through large_shared().
+/// Enqueues kernel(arguments...) on `stream`; throws Error that names `operation` if the launch
+/// fails. `large_shared` bytes are what the kernel takes through large_shared().
 template <class... Parameters, class... Arguments>
 void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-            std::size_t large_shared, Stream stream, const Arguments&... arguments) {
+                  std::size_t large_shared, Stream stream, const Arguments&... arguments) {
     if (large_shared > 0)
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(large_shared)),
@@ -34,21 +35,24 @@ void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim
     launch_large(operation, kernel, grid, block, 0, stream, arguments...);
 }
 
-/// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage name;` declares.
+/// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
+/// name;` declares.
 template <class Tag, class Storage>
 __device__ __forceinline__ Storage& shared() {
     alignas(16) __shared__ Storage storage;
     return storage;
 }
 
-/// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how many bytes.
+/// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how
+/// many bytes.
 template <class Storage>
 __device__ __forceinline__ Storage& large_shared() {
     extern __shared__ uint4 tinyblas_large_shared[];
     return *reinterpret_cast<Storage*>(tinyblas_large_shared);
 }
 
-/// sum + x * y, rounded once, in the order that the source gives (the compiler may not move it across another one).
+/// sum + x * y, rounded once, in the order that the source gives (the compiler may not move it
+/// across another one).
 __device__ __forceinline__ void multiply_add(float& sum, float x, float y) {
     asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(sum) : "f"(x), "f"(y));
 }
@@ -66,7 +70,8 @@ __device__ __forceinline__ double opaque(double x) {
     return x;
 }
 
-/// Whether a block's warps can pass registers to each other (an instruction of compute capability 9.0a).
+/// Whether a block's warps can pass registers to each other (an instruction of compute
+/// capability 9.0a).
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool reallocates_registers = true;
 #else
@@ -76,7 +81,8 @@ inline constexpr bool reallocates_registers = false;
 /// Ends the kernel with an error.
 __device__ __forceinline__ void trap() { asm volatile("trap;"); }
 
-/// The calling warpgroup (four warps) keeps `count` registers a thread: the rest become free, or are waited for.
+/// The calling warpgroup (four warps) keeps `count` registers a thread: the rest become free, or
+/// are waited for.
 template <int count>
 __device__ __forceinline__ void give_up_registers() {
     if constexpr (reallocates_registers)
@@ -88,7 +94,8 @@ __device__ __forceinline__ void claim_registers() {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
-/// A pointer into shared memory as the 32-bit address that its instructions take, kept in a register.
+/// A pointer into shared memory as the 32-bit address that its instructions take, kept in a
+/// register.
 template <class T>
 class SharedPointer {
   public:
@@ -133,8 +140,9 @@ __device__ __forceinline__ void store_vector(double* to, const double (&from)[2]
     *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
 }
 
-/// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first `valid` are read, the rest become
-/// zero. What arrives may be read after wait_for_copies and a barrier.
+/// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first
+/// `valid` are read, the rest become zero. What arrives may be read after wait_for_copies and a
+/// barrier.
 template <int count, class T>
 __device__ __forceinline__ void copy_async(SharedPointer<T> to, const T* from, int valid = count) {
     constexpr int bytes = count * sizeof(T);

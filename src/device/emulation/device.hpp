@@ -35,7 +35,7 @@ namespace tinyblas::device {
 /// thread fails.
 template <class... Parameters, class... Arguments>
 void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-            std::size_t large_shared, Stream, const Arguments&... arguments) {
+                  std::size_t large_shared, Stream, const Arguments&... arguments) {
     const auto thread = [&] { kernel(static_cast<Parameters>(arguments)...); };
     run_grid(operation, grid, block, large_shared, std::cref(thread));
 }
@@ -56,7 +56,8 @@ Storage& shared() {
         shared_storage(&key, sizeof(Storage), alignment, false, __PRETTY_FUNCTION__));
 }
 
-/// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how many bytes.
+/// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how
+/// many bytes.
 template <class Storage>
 Storage& large_shared() {
     static_assert(std::is_trivial_v<Storage>, "shared memory has no constructors");
