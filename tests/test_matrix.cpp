@@ -237,10 +237,10 @@ TEST_F(SmallMatrix, EigenRoundTrip) {
 
 TEST_F(SmallMatrix, EigenMapsAndRefs) {
     Eigen::MatrixXf matrix = numbered(4, 6);
-    const Eigen::Map<const Eigen::MatrixXf> map(matrix.data(), 4, 6);
+    Eigen::Map<const Eigen::MatrixXf> map(matrix.data(), 4, 6);
     static_assert(std::is_same_v<decltype(as_view(map)), MatrixView<const float>>);
     EXPECT_EQ(as_eigen(as_view(map)), matrix);
-    const Eigen::Ref<const Eigen::MatrixXf> read_only(matrix);
+    Eigen::Ref<const Eigen::MatrixXf> read_only(matrix);
     EXPECT_EQ(as_eigen(as_view(read_only)), matrix);
     Eigen::Ref<Eigen::MatrixXf> ref(matrix);
     as_view(ref)(3, 5) = -1;

@@ -31,9 +31,12 @@ EigenMap<T> as_eigen(MatrixView<T> view) {
 /// A view of an Eigen object with direct access to its coefficients: Matrix, Array, Map, Ref, a
 /// block or a transpose of one. The object must outlive the view.
 template <class Derived>
-MatrixView<typename Derived::Scalar> as_view(Eigen::DenseBase<Derived>& dense) {
+auto as_view(Eigen::DenseBase<Derived>& dense) {
     auto& object = dense.derived();
-    return {object.data(), object.rows(), object.cols(), object.rowStride(), object.colStride()};
+    // Const if the object maps const data: an Eigen::Ref<const Matrix>, say.
+    using T = std::remove_pointer_t<decltype(object.data())>;
+    return MatrixView<T>{object.data(), object.rows(), object.cols(), object.rowStride(),
+                         object.colStride()};
 }
 template <class Derived>
 MatrixView<const typename Derived::Scalar> as_view(const Eigen::DenseBase<Derived>& dense) {
