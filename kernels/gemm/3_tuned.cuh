@@ -152,7 +152,10 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
         Stream stream(a, b, corner.i, corner.j, tiles, thread);
         multiply_all([&] { stream.advance(); });
     }
-    if (busy) tile.store(c, corner.i, corner.j, alpha, beta);
+    if (!busy) return;
+    // Found out anew rather than kept in registers through the main loop.
+    const auto here = GemmTunedRaster<entry>(c.rows, c.columns).corner(device::opaque(blockIdx.x));
+    tile.store(static_cast<int>(device::opaque(threadIdx.x)), c, here.i, here.j, alpha, beta);
 }
 
 template <class T, int entry>

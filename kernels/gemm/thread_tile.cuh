@@ -36,10 +36,7 @@ class ThreadTile {
     /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles:
     /// likewise.
     __device__ __forceinline__ ThreadTile(int thread, T* a_tiles, T* b_tiles)
-        : row_(thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector),
-          column_(thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector),
-          a_(a_tiles + row_),
-          b_(b_tiles + column_) {
+        : a_(a_tiles + row(thread)), b_(b_tiles + column(thread)) {
         // Zero, but not a constant: those come in aligned register pairs, which would spoil the
         // choice of banks.
         const T zero = device::opaque(T(0));
@@ -69,8 +66,10 @@ class ThreadTile {
     }
 
     /// C = alpha acc + beta C for this tile, in the block tile whose first element is C's (i0, j0).
-    __device__ __forceinline__ void store(const MatrixView<T>& c, std::int64_t i0, std::int64_t j0,
-                                          T alpha, T beta) const {
+    __device__ __forceinline__ void store(int thread, const MatrixView<T>& c, std::int64_t i0,
+                                          std::int64_t j0, T alpha, T beta) const {
+        i0 += row(thread);
+        j0 += column(thread);
 #pragma unroll
         for (int i = 0; i < t.thread_m; ++i)
 #pragma unroll
@@ -78,8 +77,8 @@ class ThreadTile {
                 T values[vector];
 #pragma unroll
                 for (int e = 0; e < vector; ++e) values[e] = acc_[i][j + e];
-                store_row(c, i0 + row_ + i / vector * vector * t.lanes_m() + i % vector,
-                          j0 + column_ + j * t.lanes_n(), alpha, values, beta);
+                store_row(c, i0 + i / vector * vector * t.lanes_m() + i % vector,
+                          j0 + j * t.lanes_n(), alpha, values, beta);
             }
     }
 
@@ -88,6 +87,14 @@ class ThreadTile {
     static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
     static __device__ int lane_n(int thread) {
         return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
+    }
+
+    // Of the thread's first element in the block tile.
+    static __device__ int row(int thread) {
+        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector;
+    }
+    static __device__ int column(int thread) {
+        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
     }
 
     /// Loads vector v of line p from `line` on, first those of A, then those of B.
@@ -107,7 +114,6 @@ class ThreadTile {
         }
     }
 
-    int row_, column_;                // of the thread's first element in the block tile
     device::SharedPointer<T> a_, b_;  // of the thread's first vectors
     T acc_[t.thread_m][t.thread_n];
     T a_line_[2][t.thread_m], b_line_[2][t.thread_n];  // of this line of k and of the next

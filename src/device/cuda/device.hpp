@@ -18,7 +18,8 @@ namespace tinyblas::device {
 template <class... Parameters, class... Arguments>
 void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                   std::size_t large_shared, Stream stream, const Arguments&... arguments) {
-    if (large_shared > 0)
+    constexpr std::size_t always_allowed = 48 << 10;
+    if (large_shared > always_allowed)
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(large_shared)),
               operation);
@@ -63,6 +64,10 @@ __device__ __forceinline__ void multiply_add(double& sum, double x, double y) {
 /// `x`, of which the compiler knows nothing.
 __device__ __forceinline__ float opaque(float x) {
     asm volatile("" : "+f"(x));
+    return x;
+}
+__device__ __forceinline__ unsigned opaque(unsigned x) {
+    asm volatile("" : "+r"(x));
     return x;
 }
 __device__ __forceinline__ double opaque(double x) {
