@@ -2,15 +2,14 @@
 // gemm: check, trivial cases, orient, choose, launch.
 #include "tinyblas/gemm.hpp"
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
 #include "check.hpp"
 #include "device/runtime.hpp"
+#include "gemm_launchers.hpp"
 #include "kernels/gemm/1_naive.cuh"
 #include "kernels/gemm/2_tiled.cuh"
-#include "kernels/gemm/3_tuned.cuh"
 
 namespace tinyblas {
 namespace {
@@ -61,22 +60,6 @@ void check_options(const GemmOptions& options, Scalar type, int compute_capabili
 }
 
 template <class T>
-using Launcher = void (*)(device::Stream, T, MatrixView<const T>, MatrixView<const T>, T,
-                          MatrixView<T>);
-
-/// The launcher of each line of the table; null for lines of other types.
-template <class T>
-constexpr auto tuned_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
-    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> Launcher<T> {
-        if constexpr (gemm_table[e].type == scalar<T>) return launch_gemm_tuned<T, e>;
-        return nullptr;
-    };
-    return std::array<Launcher<T>, sizeof...(entry)>{
-        launcher(std::integral_constant<int, entry>())...};
-}
-(std::make_integer_sequence<int, gemm_entries>());
-
-template <class T>
 GemmChoice choose(const Context& context, MatrixView<T> c, std::int64_t k,
                   const GemmOptions& options) {
     if (options.kernel == GemmKernel::naive || options.kernel == GemmKernel::tiled)
@@ -92,12 +75,14 @@ GemmChoice choose(const Context& context, MatrixView<T> c, std::int64_t k,
 }
 
 template <class T>
-Launcher<T> launcher(const GemmChoice& choice) {
+GemmLauncher<T> launcher(const GemmChoice& choice) {
     switch (choice.kernel) {
         case GemmKernel::naive: return launch_gemm_naive<T>;
         case GemmKernel::tiled: return launch_gemm_tiled<T>;
-        default: return tuned_launchers<T>[static_cast<std::size_t>(choice.entry)];
+        default: break;
     }
+    if (gemm_entry_is<T, true>(choice.entry)) return gemm_launcher_in_order<T>(choice.entry);
+    return gemm_tuned_launchers<T, false>[static_cast<std::size_t>(choice.entry)];
 }
 
 template <class T>

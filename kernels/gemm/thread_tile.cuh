@@ -59,7 +59,13 @@ class ThreadTile {
 #pragma unroll
             for (int turn = 0; turn < t.thread_m; ++turn) {
                 const int done = j * t.thread_m + turn;
-                if (done % spacing == spacing / 2) load(next, next_p, done / spacing);
+                if (t.loads_together == 0) {
+                    if (done % spacing == spacing / 2) load(next, next_p, done / spacing);
+                } else if (turn == 0) {
+#pragma unroll
+                    for (int v = 0; v < t.loads_together; ++v)
+                        load(next, next_p, j * t.loads_together + v);
+                }
                 const int i = j % 2 == 0 ? turn : t.thread_m - 1 - turn;
                 device::multiply_add(acc_[i][j], a_line_[p % 2][i], b_line_[p % 2][j]);
             }

@@ -23,6 +23,9 @@ struct GemmTile {
     int min_blocks;            // launch bounds: blocks that must fit a multiprocessor
     int loaders = 0;           // threads that only load; 0: all threads load and multiply
     int loader_registers = 0;  // that these keep, a multiple of 8
+    // Loads from shared memory that start together, at a column of the thread tile, in an order
+    // that the assembler keeps (src/gemm_in_order.cu); 0: spread, and ordered by the assembler.
+    int loads_together = 0;
 
     constexpr int lanes_m() const { return warp_m / thread_m; }
     constexpr int lanes_n() const { return warp_n / thread_n; }
@@ -55,13 +58,13 @@ struct GemmEntry {
 // Lines for 90 rely on warps that pass registers on, which machine code for 9.0a alone can do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers
-    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,   16, 8,  4,  1,  128, 72}},
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads
+    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,   16, 8,  4,  1,  128, 72, 1}},
     {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,    8, 8,  4,  2,  128, 120}},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,    8, 8,  4,  2}},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,    4, 4,  3,  4}},
-    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,    8, 8,  4,  1,  128, 72}},
-    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,    8, 4,  3,  2,  128, 80}},
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,    8, 8,  4,  1,  128, 72, 8}},
+    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,    8, 4,  3,  2,  128, 80, 6}},
     {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,    8, 4,  4,  2}},
     {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,    4, 2,  4,  4}},
 };
@@ -85,6 +88,8 @@ constexpr bool valid(const GemmEntry& entry) {
         t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
     return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % t.thread_m == 0 &&
            t.warp_n % t.thread_n == 0 && t.lanes_m() * t.lanes_n() == 32 &&
+           t.loads_together * t.thread_n >=
+               (t.thread_m + t.thread_n) / vector * (t.loads_together > 0) &&
            t.thread_m % vector == 0 && t.thread_n % vector == 0 && t.threads() <= 1024 &&
            t.loaders % 128 == 0 && t.multipliers() % (t.loaders > 0 ? 128 : 32) == 0 &&
            t.loader_registers % 8 == 0 && t.block_k % t.lines(size_of(entry.type)) == 0 &&

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The entries of gemm's table whose instructions stay in the source's order: this file is assembled
+// with ptxas -O1. Otherwise ptxas moves the loads from shared memory in between the multiply-adds,
+// where each one costs the next multiply-add its reused operand.
+#include "gemm_launchers.hpp"
+
+namespace tinyblas {
+
+template <class T>
+GemmLauncher<T> gemm_launcher_in_order(int entry) {
+    return gemm_tuned_launchers<T, true>[static_cast<std::size_t>(entry)];
+}
+
+template GemmLauncher<float> gemm_launcher_in_order<float>(int entry);
+template GemmLauncher<double> gemm_launcher_in_order<double>(int entry);
+
+}  // namespace tinyblas

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The launchers of gemm's tuned rung, one an entry of its table, in the two files that compile
+// them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/gemm/3_tuned.cuh"
+
+namespace tinyblas {
+
+template <class T>
+using GemmLauncher = void (*)(device::Stream, T, MatrixView<const T>, MatrixView<const T>, T,
+                              MatrixView<T>);
+
+/// Whether `entry` multiplies T and is compiled with its instructions in the source's order.
+template <class T, bool in_order>
+constexpr bool gemm_entry_is(int entry) {
+    constexpr Scalar type = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
+    return gemm_table[entry].type == type &&
+           (gemm_table[entry].tile.loads_together > 0) == in_order;
+}
+
+/// The launcher of each such entry; null for the others.
+template <class T, bool in_order>
+constexpr auto gemm_tuned_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
+    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> GemmLauncher<T> {
+        if constexpr (gemm_entry_is<T, in_order>(e)) return launch_gemm_tuned<T, e>;
+        return nullptr;
+    };
+    return std::array<GemmLauncher<T>, sizeof...(entry)>{
+        launcher(std::integral_constant<int, entry>())...};
+}
+(std::make_integer_sequence<int, gemm_entries>());
+
+/// The launcher of `entry` from src/gemm_in_order.cu.
+template <class T>
+GemmLauncher<T> gemm_launcher_in_order(int entry);
+
+}  // namespace tinyblas
