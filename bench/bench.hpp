@@ -2,6 +2,7 @@
 // What the benchmarks share: shapes, and two contestants timed by turns.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,13 +21,14 @@ struct Shape {
     bool transposed_a = false, transposed_b = false;  // stored as columns
     std::int64_t pad = 0;                             // elements between two rows of each operand
     bool ladder = false;                              // worth climbing on every rung
+    bool float_only = false;                          // not worth the time in double
 
     std::string layout() const {
         return std::string(transposed_a ? "T" : "N") + (transposed_b ? "T" : "N");
     }
 };
 
-/// The built-in shapes of this machine: small ones under emulation. `quick`: a few squares.
+/// The built-in shapes of this machine: small ones under emulation. `quick`: a few of them.
 std::vector<Shape> built_in_shapes(bool quick);
 
 /// The shapes of a file with a line "m,n,k,name" each; '#' starts a comment. The group is the
@@ -79,14 +81,16 @@ class Race {
     };
 
     /// Warms up and sizes the batches to last `batch_seconds` each. `reference` may be empty: then
-    /// ours runs alone.
-    Race(Context& context, const Work& ours, const Work& reference, double batch_seconds);
+    /// ours runs alone. The device idles for `rest` whenever the other contestant's turn comes.
+    Race(Context& context, const Work& ours, const Work& reference, double batch_seconds,
+         std::chrono::milliseconds rest = {});
 
     /// Seconds a call of ours.
     double round();
     Result result() const;
 
   private:
+    std::chrono::milliseconds rest_;
     std::unique_ptr<Batch> ours_, reference_;
     std::vector<double> ours_seconds_, reference_seconds_, ratios_;
 };

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "bench.hpp"
 #include "options.hpp"
@@ -39,9 +42,27 @@ struct Session {
     const Peak& peak() const {
         return sizeof(T) == sizeof(float) ? peak_float : peak_double;
     }
-    // One case follows the other without a pause: the chip stays as warm as in long work.
-    int rounds() const { return emulated() || quick ? 5 : 9; }
+    template <class T>
+    int rounds() const {
+        return emulated() || quick || sizeof(T) == sizeof(double) ? 5 : 9;
+    }
     double batch_seconds() const { return emulated() || quick ? 0.01 : 0.02; }
+
+    /// Rest before each case, which else pays for the power that the case before it drew.
+    std::chrono::milliseconds idle() const {
+        return std::chrono::milliseconds(emulated() ? 0 : 300);
+    }
+    /// Double precision meets the power limit, cuBLAS's tensor cores most: there each contestant
+    /// starts its turns rested.
+    template <class T>
+    std::chrono::milliseconds rest() const {
+        return sizeof(T) == sizeof(double) ? idle() : std::chrono::milliseconds(0);
+    }
+    std::string regime() const {
+        const std::string pause = std::to_string(idle().count()) + " ms idle before each ";
+        return "burst: " + std::to_string(std::lround(1e3 * batch_seconds())) + " ms batches, " +
+               pause + "case (sgemm) or turn (dgemm)";
+    }
 };
 
 template <class T>
@@ -56,8 +77,12 @@ std::string shown(const GemmChoice& choice) {
     return text;
 }
 
+/// Rounding errors, in units, stay far below this for a product of depth k: more is a defect.
+double error_bound(std::int64_t k) { return 4 * std::sqrt(static_cast<double>(k)) + 16; }
+
+/// Whether the result was right.
 template <class T>
-void run_rounds(Session& session, const Case<T>& one, benchmark::State& state) {
+bool run_rounds(Session& session, const Case<T>& one, benchmark::State& state) {
     Context& context = session.context;
     Reference* const reference = session.reference.get();
     Operands<T> operands(context, one.shape);
@@ -75,10 +100,16 @@ void run_rounds(Session& session, const Case<T>& one, benchmark::State& state) {
         return worst_error<T>(context, a, b, c);
     };
     auto& counters = state.counters;
-    counters["error"] = error(ours);
+    const double own_error = error(ours);
+    const bool wrong = !control && !(own_error <= error_bound(one.shape.k));
+    counters["error"] = own_error;
+    counters["wrong"] = wrong ? 1 : 0;
     counters["cublas_error"] = reference ? error(theirs) : 0;
 
-    Race race(context, ours, reference ? theirs : Work(), session.batch_seconds());
+    context.synchronize();
+    std::this_thread::sleep_for(session.idle());
+    Race race(context, ours, reference ? theirs : Work(), session.batch_seconds(),
+              session.rest<T>());
     for (auto _ : state) state.SetIterationTime(race.round());
 
     const Race::Result result = race.result();
@@ -100,6 +131,7 @@ void run_rounds(Session& session, const Case<T>& one, benchmark::State& state) {
     std::string detail = shape.name.empty() ? shape.layout() : shape.name;
     if (shape.pad > 0) detail += ", ld + " + std::to_string(shape.pad);
     state.SetLabel((control ? "cuBLAS" : shown(choice)) + "/" + detail);
+    return !wrong;
 }
 
 template <class T>
@@ -120,7 +152,10 @@ void add(Session& session, Shape shape, GemmKernel rung) {
             if (session.progress)
                 std::fprintf(stderr, "[%d/%d] %s\n", session.started, session.cases, name.c_str());
             try {
-                run_rounds(session, one, state);
+                if (run_rounds(session, one, state)) return;
+                ++session.failed;
+                std::fprintf(stderr, "WRONG: %s: an error of %.2f units, of which %.0f may be\n",
+                             name.c_str(), state.counters["error"].value, error_bound(one.shape.k));
             } catch (const std::exception& error) {
                 ++session.failed;
                 std::fprintf(stderr, "FAILED: %s\n", error.what());
@@ -128,16 +163,14 @@ void add(Session& session, Shape shape, GemmKernel rung) {
             }
         })
         ->UseManualTime()
-        ->Iterations(session.rounds())
+        ->Iterations(session.rounds<T>())
         ->Unit(benchmark::kMicrosecond);
 }
 
 template <class T>
 void add_all(Session& session, const std::vector<Shape>& shapes, const Options& options) {
-    const bool layers_in_double = !options.shapes.empty();
     for (const Shape& shape : shapes) {
-        const bool layer = !shape.name.empty() || !options.shapes.empty();
-        if (layer && sizeof(T) == sizeof(double) && !layers_in_double) continue;
+        if (shape.float_only && sizeof(T) == sizeof(double)) continue;
         std::vector<GemmKernel> rungs = options.rungs;
         if (rungs.empty() && shape.ladder) rungs = {GemmKernel::naive, GemmKernel::tiled};
         if (options.rungs.empty()) rungs.push_back(GemmKernel::best);
@@ -151,7 +184,9 @@ Facts facts(const Session& session) {
     Facts facts = machine_facts();
     const char* commit = std::getenv("TINYBLAS_COMMIT");
     facts.emplace_back("tinyblas_commit", commit && *commit ? commit : "unknown");
-    facts.emplace_back("rounds", std::to_string(session.rounds()));
+    facts.emplace_back("rounds", std::to_string(session.rounds<float>()) + " (sgemm), " +
+                                     std::to_string(session.rounds<double>()) + " (dgemm)");
+    facts.emplace_back("regime", session.regime());
     if (session.reference) facts.emplace_back("reference", session.reference->name());
     const auto rounded = [](double value, const char* unit) {
         char text[32];
@@ -188,8 +223,10 @@ int main_of(int argc, char** argv) {
     const Request request = scan(argc, argv);
     benchmark::Initialize(&argc, argv);  // ends here if it met --help
     const Options options = parse_options(argc, argv);
-    const auto shapes =
-        options.shapes.empty() ? built_in_shapes(options.quick) : read_shapes(options.shapes);
+    std::vector<Shape> shapes;
+    if (options.shapes.empty()) shapes = built_in_shapes(options.quick);
+    for (const std::string& path : options.shapes)
+        for (Shape& shape : read_shapes(path)) shapes.push_back(std::move(shape));
     if (!emulated()) std::fprintf(stderr, "warming up, and measuring the peak\n");
     Session session;
     session.quick = options.quick;

@@ -17,8 +17,9 @@ namespace {
 constexpr const char* help =
     R"(bench_gemm: gemm on every rung of the ladder, beside cuBLAS where there is a GPU.
 
-  --quick           a few squares, short batches
-  --shapes=FILE     the shapes of FILE instead: a line "m,n,k,name" each, '#' starts a comment
+  --quick           a few sizes, short batches
+  --shapes=FILE     the shapes of FILE instead: a line "m,n,k,name" each, '#' starts a comment;
+                    of several such flags, all
   --types=LIST      of sgemm,dgemm; default both
   --rungs=LIST      of naive,tiled,tuned,best; default every rung on some squares, best elsewhere
   --help            this text, then Google Benchmark's own flags:
@@ -44,6 +45,11 @@ void parse_types(Options& options, const std::string& list) {
         (word == "sgemm" ? options.sgemm : options.dgemm) = true;
     }
     if (!options.sgemm && !options.dgemm) refuse("--types: the list is empty");
+}
+
+void parse_rungs(Options& options, const std::string& list) {
+    for (const auto& word : split(list)) options.rungs.push_back(gemm_kernel(word));
+    if (options.rungs.empty()) refuse("--rungs: the list is empty");
 }
 
 }  // namespace
@@ -76,10 +82,9 @@ Options parse_options(int argc, char** argv) {
     opterr = 0;
     for (int flag; (flag = getopt_long(argc, argv, "", flags, nullptr)) != -1;) {
         if (flag == 'q') options.quick = true;
-        if (flag == 's') options.shapes = optarg;
+        if (flag == 's') options.shapes.emplace_back(optarg);
         if (flag == 't') parse_types(options, optarg);
-        if (flag == 'r')
-            for (const auto& word : split(optarg)) options.rungs.push_back(gemm_kernel(word));
+        if (flag == 'r') parse_rungs(options, optarg);
         if (flag == '?')
             refuse(std::string(argv[optind - 1]) + ": unknown flag, or its value is missing");
     }

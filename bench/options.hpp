@@ -10,8 +10,8 @@
 namespace tinyblas::bench {
 
 struct Options {
-    std::string shapes;             // a file of shapes instead of the built-in ones
-    std::vector<GemmKernel> rungs;  // empty: every rung on the ladder's squares, best elsewhere
+    std::vector<std::string> shapes;  // files of shapes instead of the built-in ones
+    std::vector<GemmKernel> rungs;    // empty: every rung on the ladder's squares, best elsewhere
     bool sgemm = true, dgemm = true;
     bool quick = false;
 };

@@ -2,6 +2,7 @@
 // Two contestants timed by turns, and the quantiles of what came out.
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "bench.hpp"
 
@@ -36,16 +37,20 @@ double quantile(std::vector<double> values, double q) {
 
 }  // namespace
 
-Race::Race(Context& context, const Work& ours, const Work& reference, double batch_seconds)
-    : ours_(sized_batch(context, ours, batch_seconds)),
+Race::Race(Context& context, const Work& ours, const Work& reference, double batch_seconds,
+           std::chrono::milliseconds rest)
+    : rest_(rest),
+      ours_(sized_batch(context, ours, batch_seconds)),
       reference_(reference ? sized_batch(context, reference, batch_seconds) : nullptr) {}
 
 double Race::round() {
     double ours = ours_->seconds();
     double reference = 0;
     if (reference_) {
+        std::this_thread::sleep_for(rest_);
         reference = reference_->seconds();
         reference = (reference + reference_->seconds()) / 2;
+        std::this_thread::sleep_for(rest_);
     }
     ours = (ours + ours_->seconds()) / 2;
     ours_seconds_.push_back(ours);

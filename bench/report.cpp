@@ -62,17 +62,20 @@ void Table::print(const Run& run) {
     const auto slash = run.report_label.find('/');
     std::printf("  %-28.28s %6lld %6lld %6lld  %-9s ", run.report_label.substr(slash + 1).c_str(),
                 extent("m"), extent("n"), extent("k"), run.report_label.substr(0, slash).c_str());
+    const char* const verdict = number("wrong") != 0 ? "  WRONG" : "";
     if (emulated()) {
-        std::printf("%7s %6s  %s\n", figure(number("tflops") * 1e6, 0).c_str(),
-                    figure(number("error"), 2).c_str(), bar(number("tflops") * 500).c_str());
+        std::printf("%7s %6s  %s%s\n", figure(number("tflops") * 1e6, 0).c_str(),
+                    figure(number("error"), 2).c_str(), bar(number("tflops") * 500).c_str(),
+                    verdict);
         return;
     }
     char spread[32];
     std::snprintf(spread, sizeof spread, "[%.3f %.3f]", number("ratio_p10"), number("ratio_p90"));
-    std::printf("%7s %7s %6s %-13s %5.1f%% %6s %6s  %s\n", figure(number("tflops"), 2).c_str(),
+    std::printf("%7s %7s %6s %-13s %5.1f%% %6s %6s  %s%s\n", figure(number("tflops"), 2).c_str(),
                 figure(number("cublas_tflops"), 2).c_str(), figure(number("ratio"), 3).c_str(),
                 spread, 100 * number("peak_fraction"), figure(number("error"), 2).c_str(),
-                figure(number("cublas_error"), 2).c_str(), bar(number("peak_fraction")).c_str());
+                figure(number("cublas_error"), 2).c_str(), bar(number("peak_fraction")).c_str(),
+                verdict);
 }
 
 void Table::Finalize() {

@@ -60,7 +60,14 @@ Shape parse(const std::string& line, const std::string& where) {
 
 std::vector<Shape> built_in_shapes(bool quick) {
     if (emulated()) return small_shapes(quick);
-    if (quick) return {square(512), square(1024), square(2048), square(4096, true)};
+    if (quick) {
+        std::vector<Shape> shapes = {square(512), square(1024), square(2048), square(4096, true),
+                                     square(8192)};
+        shapes.back().float_only = true;
+        shapes.push_back({"odd", "", 4097, 4097, 4097});
+        shapes.back().float_only = true;
+        return shapes;
+    }
     std::vector<Shape> shapes = {square(128),  square(256, true),  square(512), square(1024, true),
                                  square(2048), square(4096, true), square(8192)};
     for (const std::int64_t n : {1000, 2047, 4097}) shapes.push_back({"odd", "", n, n, n});
@@ -72,8 +79,10 @@ std::vector<Shape> built_in_shapes(bool quick) {
     shapes.push_back({"skinny", "", 4096, 4096, 64});
     shapes.push_back({"skinny", "", 128, 128, 65536});
     for (const char* model : {"llama3_8b", "llama3_70b", "bert_large", "resnet50_im2col"})
-        for (Shape& shape : read_shapes(std::string(TINYBLAS_SHAPES_FOLDER "/") + model + ".csv"))
+        for (Shape& shape : read_shapes(std::string(TINYBLAS_SHAPES_FOLDER "/") + model + ".csv")) {
+            shape.float_only = true;
             shapes.push_back(std::move(shape));
+        }
     return shapes;
 }
 

@@ -17,14 +17,37 @@ BEGIN, END = "<!-- bench_gemm:begin -->", "<!-- bench_gemm:end -->"
 PRIVATE = ("host_name", "executable", "load_avg")  # of Google Benchmark's context: says nothing about the figures
 
 
+def read(path):
+    """The text of a file, or the end of this program with a sentence."""
+    try:
+        return Path(path).read_text()
+    except OSError as error:
+        sys.exit(f"{path}: cannot be read: {error.strerror}")
+
+
+def read_json(path, *keys):
+    """The object in a file, which must have these keys."""
+    try:
+        content = json.loads(read(path))
+    except ValueError as error:
+        sys.exit(f"{path}: not JSON: {error}")
+    for key in keys:
+        if not isinstance(content, dict) or key not in content:
+            sys.exit(f'{path}: holds no "{key}"')
+    return content
+
+
 def record(run_path, startup_path=None):
     """Keeps one run under the name of its GPU, a line a benchmark."""
-    run = json.loads(Path(run_path).read_text())
+    run = read_json(run_path, "context", "benchmarks")
     context = {key: value for key, value in run["context"].items() if key not in PRIVATE}
     if "figures" in context:
         sys.exit(f"{run_path}: {context['figures']}; such a run is not kept")
+    wrong = [row["name"] for row in run["benchmarks"] if row.get("wrong")]
+    if wrong:
+        sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
     if startup_path:
-        context["startup"] = json.loads(Path(startup_path).read_text())
+        context["startup"] = read_json(startup_path, "tinyblas", "cublas")
     target = RESULTS / (re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_") + ".json")
     rows = ",\n".join("  " + json.dumps(row) for row in run["benchmarks"])
     RESULTS.mkdir(exist_ok=True)
@@ -93,14 +116,14 @@ def startup(context):
 
 
 def section(path):
-    run = json.loads(path.read_text())
+    run = read_json(path, "context", "benchmarks")
     context, rows = run["context"], list(cases(run))
     control = [row["ratio"] for row in rows if row["group"] == "control"]
     noise = "; cuBLAS against itself " + ", ".join(f"{ratio:.3f}" for ratio in control) if control else ""
     lines = [f"{context['gpu']}, driver {context['driver']}, {context['reference']}, tinyblas {context['tinyblas_commit']}, "
              f"{context['date'][:10]}. TFLOP/s; the ratio is cuBLAS's time over ours, the median of {context['rounds']} "
-             f"interleaved rounds{noise}. Peak: measured, {context['ffma_peak']} in float at {context['sm_clock_in_ffma']}, "
-             f"{context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest "
+             f"interleaved rounds ({context['regime']}){noise}. Peak: measured, {context['ffma_peak']} in float at "
+             f"{context['sm_clock_in_ffma']}, {context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest "
              "|c - AB| / (|A||B|) of 512 entries, in units of 2^-24 (sgemm) or 2^-53 (dgemm).", ""]
     for kind in ("sgemm", "dgemm"):
         lines += ladder(rows, kind)
@@ -109,7 +132,7 @@ def section(path):
 
 def rewrite_readme():
     readme = ROOT / "README.md"
-    text = readme.read_text()
+    text = read(readme)
     if BEGIN not in text or END not in text:
         sys.exit(f"README.md: the marks {BEGIN} and {END} are not there")
     lines = [line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]

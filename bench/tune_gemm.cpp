@@ -43,6 +43,7 @@ void print_entry(const GemmEntry& entry, const std::string& comment) {
                 entry.least_fill, t.block_m, t.block_n, t.block_k, t.warp_m, t.warp_n, t.thread_m,
                 t.thread_n, t.stages, t.min_blocks);
     if (t.loaders > 0) std::printf(",  %d, %d", t.loaders, t.loader_registers);
+    if (t.loads_together > 0) std::printf(", %d", t.loads_together);
     std::printf("}},  // %s\n", comment.c_str());
 }
 

