@@ -4,12 +4,12 @@
 # installed copy; on a GPU if there is one. Installs what is missing if it can. Ends with 'N passed, N failed'.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-export DEBIAN_FRONTEND=noninteractive
+# shellcheck source=bench/setup.sh
+source bench/setup.sh
 passed=0
 failed=0
 jobs=$(nproc)
 
-say() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
 finish() {
     echo "$passed passed, $failed failed"
     ((failed == 0))
@@ -23,49 +23,11 @@ stop() {
 
 # --- What the tests need -------------------------------------------------------------------------------------------------------
 
-has() { command -v "$1" >/dev/null; }
-has_header() { has c++ && echo "#include <$1>" | c++ -x c++ -I/usr/include/eigen3 -fsyntax-only - 2>/dev/null; }
-has_nvcc() { has nvcc || [[ -x /usr/local/cuda/bin/nvcc ]] || [[ -n ${CUDACXX-} ]]; }
-has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
-
-missing() {  # the Debian packages that would fill the gaps
-    has c++ || echo g++
-    has cmake || echo cmake
-    has ninja || has make || echo ninja-build
-    has pkg-config || echo pkg-config
-    has_header Eigen/Core || echo libeigen3-dev
-    has_header gtest/gtest.h || echo libgtest-dev
-    has_header gmock/gmock.h || echo libgmock-dev
-    has_header benchmark/benchmark.h || echo libbenchmark-dev
-    has_header boost/context/fiber.hpp || echo libboost-context-dev
-}
-
-try_to_install() {
-    local root=()
-    has apt-get || return
-    if ((EUID != 0)); then
-        sudo -n true 2>/dev/null || return
-        root=(sudo -n)
-    fi
-    say "installing $*"
-    timeout 120 "${root[@]}" apt-get -q -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update &&
-        timeout 400 "${root[@]}" apt-get -q -y --no-install-recommends install "$@"
-}
-
-mapfile -t packages < <(missing)
-if ((${#packages[@]})); then
-    log=$(mktemp)
-    try_to_install "${packages[@]}" </dev/null >"$log" 2>&1 || tail -5 "$log"
-    rm -f "$log"
-    mapfile -t packages < <(missing)
-fi
-if ((${#packages[@]})); then
-    say "missing, and could not be installed here. On Debian or Ubuntu: apt-get install ${packages[*]}"
-fi
+install_missing g++ cmake ninja-build pkg-config libeigen3-dev libgtest-dev libgmock-dev libbenchmark-dev \
+    libboost-context-dev
 has c++ && has cmake || stop "a C++20 compiler and CMake 3.25 are needed for anything at all"
 [[ $(printf '%s\n' 3.25 "$(cmake --version | sed -n '1s/.* //p')" | sort -V | head -1) == 3.25 ]] ||
     stop "CMake 3.25 or later is needed; this is $(cmake --version | head -1)"
-if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}; fi
 
 # --- Steps ---------------------------------------------------------------------------------------------------------------------
 
@@ -76,7 +38,7 @@ build() {
     mkdir -p build
     log=build/$preset.log
     say "$preset: building"
-    if cmake --preset "$preset" "$@" >"$log" 2>&1 </dev/null &&
+    if cmake --preset "$preset" -DTINYBLAS_BUILD_TESTS=ON "$@" >"$log" 2>&1 </dev/null &&
         cmake --build --preset "$preset" -j "$jobs" >>"$log" 2>&1 </dev/null; then
         say "$preset: built in $((SECONDS - begin)) s"
     else
@@ -124,13 +86,6 @@ consume() {
     say "install and consume: $last in $((SECONDS - begin)) s"
 }
 
-# The compiler's name for this machine's GPU: machine code alone, so that it builds fast.
-gpu_architecture() {
-    local digits
-    digits=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -dc 0-9)
-    if [[ $digits == 90 ]]; then echo 90a-real; else echo "$digits-real"; fi
-}
-
 # compute-sanitizer over the small shapes: one check a program and tool.
 sanitize() {
     local tool program begin log=build/compute-sanitizer.log
@@ -154,11 +109,11 @@ sanitize() {
 
 # --- Run -----------------------------------------------------------------------------------------------------------------------
 
-bench=()
-[[ " ${packages[*]-} " == *libbenchmark-dev* ]] && bench=(-DTINYBLAS_BUILD_BENCH=OFF)
+bench=-DTINYBLAS_BUILD_BENCH=ON
+if is_missing libbenchmark-dev; then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
 
-if [[ " ${packages[*]-} " != *libboost-context-dev* ]]; then
-    build emulated "${bench[@]}" && suite emulated -j "$jobs"
+if ! is_missing libboost-context-dev; then
+    build emulated "$bench" && suite emulated -j "$jobs"
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF && suite emulated-asan -j "$jobs" --label-exclude static
     if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
 elif has_nvcc && has_gpu; then
@@ -171,7 +126,7 @@ fi
 if has_nvcc && has_gpu; then
     architecture=${CUDAARCHS:-$(gpu_architecture)}
     say "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), architecture $architecture"
-    if build cuda "${bench[@]}" -DCMAKE_CUDA_ARCHITECTURES="$architecture"; then
+    if build cuda "$bench" -DCMAKE_CUDA_ARCHITECTURES="$architecture"; then
         suite cuda -j "$((jobs < 8 ? jobs : 8))"
         if has compute-sanitizer; then sanitize; else say "compute-sanitizer: left out, it is not on PATH"; fi
     fi

@@ -128,6 +128,57 @@ TEST(Shared, IsOneForABlockAndDistinctByTagAndType) {
     for (int i = 0; i < 256; ++i) EXPECT_EQ(values[i], 1002 * (255 - i));
 }
 
+struct Large {
+    int values[16 * 1024];  // 64 KB
+};
+constexpr int large_size = sizeof(Large) / sizeof(int);
+
+/// Block b turns the line large_size * b, large_size * b + 1, ... around.
+__global__ void reverse_large(int* to) {
+    auto& line = device::large_shared<Large>().values;
+    auto& first = device::shared<struct First, int[32]>();
+    const int begin = static_cast<int>(blockIdx.x) * large_size;
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    if (thread < 32) first[thread] = begin;
+    for (int i = thread; i < large_size; i += threads) line[i] = i;
+    __syncthreads();
+    for (int i = thread; i < large_size; i += threads)
+        to[begin + i] = first[i % 32] + line[large_size - 1 - i];
+}
+
+TEST(LargeShared, Is64KilobytesOfEachBlockBesideTheOrdinary) {
+    constexpr int blocks = 5;
+    Buffer<int> to(std::size_t{blocks} * large_size);
+    device::launch_large("test", reverse_large, blocks, 128, sizeof(Large), nullptr, to.data());
+    device::synchronize(nullptr, "test");
+    int wrong = 0;
+    for (int block = 0; block < blocks; ++block)
+        for (int i = 0; i < large_size; ++i)
+            wrong += to[block * large_size + i] != (block + 1) * large_size - 1 - i ? 1 : 0;
+    EXPECT_EQ(wrong, 0);
+}
+
+/// One warpgroup gives up registers, two claim what it gave; where that is no instruction, nothing.
+__global__ __launch_bounds__(384, 1) void pass_registers(int* to) {
+    const int thread = static_cast<int>(threadIdx.x);
+    int value = thread;
+    if (thread < 128) {
+        device::give_up_registers<40>();
+        value += 1000;
+    } else {
+        device::claim_registers<232>();
+        value += 2000;
+    }
+    __syncthreads();
+    to[thread] = value + __shfl_xor_sync(0xFFFFFFFF, value, 1);
+}
+
+TEST(Registers, PassFromWarpgroupToWarpgroupAndKeepTheirValues) {
+    Buffer<int> to(384);
+    run(pass_registers, 1, 384, to.data());
+    for (int i = 0; i < 384; ++i) EXPECT_EQ(to[i], i + (i ^ 1) + 2 * (i < 128 ? 1000 : 2000)) << i;
+}
+
 __global__ void half_returns(int* values) {
     auto& sum = device::shared<struct Sum, int[64]>();
     if (threadIdx.x >= 64) return;

@@ -62,17 +62,24 @@ bool is_rotated(const std::vector<float>& values, int times) {
     return true;
 }
 
+/// What a launch with `large` bytes of shared memory reports.
 template <class Kernel, class... Arguments>
-std::string report(Kernel kernel, dim3 grid, dim3 block, Arguments... arguments) {
+std::string report_large(std::size_t large, Kernel kernel, dim3 grid, dim3 block,
+                         Arguments... arguments) {
     std::string sentence = "no error";
     try {
-        device::launch("planted", kernel, grid, block, nullptr, arguments...);
+        device::launch_large("planted", kernel, grid, block, large, nullptr, arguments...);
     } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::device_error);
         sentence = error.what();
     }
     EXPECT_TRUE(is_rotated(rotated(rotate<true, true>, 0, 3), 3)) << "after " << sentence;
     return sentence;
+}
+
+template <class Kernel, class... Arguments>
+std::string report(Kernel kernel, dim3 grid, dim3 block, Arguments... arguments) {
+    return report_large(0, kernel, grid, block, arguments...);
 }
 
 std::string place(int line) { return std::string(__FILE__) + ':' + std::to_string(line); }
@@ -212,7 +219,49 @@ __global__ void too_much_shared(float* to) {
 
 TEST(SharedMemory, EndsAt48KiB) {
     float value = 0;
-    EXPECT_THAT(report(too_much_shared, 1, 1, &value), HasSubstr("of 49156 bytes exceeds the 49152 of a declaration"));
+    EXPECT_THAT(report(too_much_shared, 1, 1, &value),
+                HasSubstr("of 49156 bytes exceeds the 49152 of a declaration"));
+    EXPECT_THAT(report_large(64 << 10, too_much_shared, 1, 1, &value),
+                HasSubstr("of 49156 bytes exceeds the 49152 of a declaration"));
+}
+
+struct Large {
+    float values[16 * 1024];  // 64 KB
+};
+constexpr int large_size = sizeof(Large) / sizeof(float);
+
+/// Counts the NaNs that each block finds before it writes; `past` is written past the end.
+__global__ void use_large(int past, int* nans) {
+    float* line = device::large_shared<Large>().values;
+    for (int i = static_cast<int>(threadIdx.x); i < large_size; i += threads) {
+        nans[blockIdx.x] += std::isnan(line[i]) ? 1 : 0;
+        line[i] = 1;
+    }
+    __syncthreads();
+    if (threadIdx.x == 5) line[large_size - 1 + past] = 2;
+}
+
+TEST(LargeShared, IsNaNInEveryBlockAndEndsWhereItsLaunchSays) {
+    std::vector<int> nans(3);
+    EXPECT_EQ(report_large(sizeof(Large), use_large, 3, threads, 0, nans.data()), "no error");
+    EXPECT_EQ(nans, std::vector<int>(3, large_size));
+    EXPECT_THAT(
+        report_large(sizeof(Large) - 16, use_large, 1, threads, 0, nans.data()),
+        AllOf(HasSubstr("planted: "), HasSubstr("of 65536 bytes exceeds the 65520 of its launch")));
+    EXPECT_THAT(report(use_large, 1, threads, 0, nans.data()),
+                HasSubstr("of 65536 bytes exceeds the 0 of its launch"));
+}
+
+TEST(LargeShared, OverrunsAreFound) {
+    int nans = 0;
+#if defined(TINYBLAS_ADDRESS_SANITIZER)
+    EXPECT_DEATH(
+        device::launch_large("planted", use_large, 1, threads, sizeof(Large), nullptr, 1, &nans),
+        "heap-buffer-overflow");
+#else
+    EXPECT_THAT(report_large(sizeof(Large), use_large, 1, threads, 1, &nans),
+                HasSubstr("past the end of shared memory (65536 bytes"));
+#endif
 }
 
 __global__ void read_unset(float* to) {
