@@ -11,6 +11,12 @@ has_header() {  # in the system's folders, or in CMAKE_PREFIX_PATH's
     for prefix in "${prefixes[@]}"; do paths+=("-I$prefix/include" "-I$prefix/include/eigen3"); done
     has c++ && echo "#include <$1>" | c++ -x c++ "${paths[@]}" -fsyntax-only - 2>/dev/null
 }
+has_library() {  # the headers alone may be here
+    local prefix prefixes paths=()
+    IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH-}"
+    for prefix in "${prefixes[@]}"; do paths+=("-L$prefix/lib"); done
+    echo 'int main() {}' | c++ -x c++ - -o /dev/null "${paths[@]}" "-l$1" 2>/dev/null
+}
 has_nvcc() { has nvcc || [[ -x /usr/local/cuda/bin/nvcc ]] || [[ -n ${CUDACXX-} ]]; }
 has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
@@ -30,7 +36,7 @@ has_package() {
         libgtest-dev) has_header gtest/gtest.h ;;
         libgmock-dev) has_header gmock/gmock.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
-        libboost-context-dev) has_header boost/context/fiber.hpp ;;
+        libboost-context-dev) has_header boost/context/fiber.hpp && has_library boost_context ;;
         *) has "$1" ;;
     esac
 }

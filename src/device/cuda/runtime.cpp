@@ -12,19 +12,15 @@ namespace {
 
 Status status_of(cudaError_t error) {
     switch (error) {
-        case cudaErrorMemoryAllocation:
-            return Status::out_of_memory;
+        case cudaErrorMemoryAllocation: return Status::out_of_memory;
         case cudaErrorNoDevice:
         case cudaErrorInsufficientDriver:
         case cudaErrorInitializationError:
         case cudaErrorSystemDriverMismatch:
-        case cudaErrorStubLibrary:
-            return Status::no_device;
+        case cudaErrorStubLibrary: return Status::no_device;
         case cudaErrorNoKernelImageForDevice:
-        case cudaErrorUnsupportedPtxVersion:
-            return Status::unsupported_device;
-        default:
-            return Status::device_error;
+        case cudaErrorUnsupportedPtxVersion: return Status::unsupported_device;
+        default: return Status::device_error;
     }
 }
 
@@ -92,20 +88,13 @@ void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t e
     const auto on_host = [&](unsigned flags) { return cudaHostAlloc(&data, bytes, flags); };
     const auto status = [&] {
         switch (memory) {
-            case Memory::device:
-                return cudaMalloc(&data, bytes);
-            case Memory::device_pitched:
-                return cudaMallocPitch(&data, &pitch, width, rows);
-            case Memory::pinned:
-                return on_host(cudaHostAllocDefault);
-            case Memory::pinned_portable:
-                return on_host(cudaHostAllocPortable);
-            case Memory::write_combined:
-                return on_host(cudaHostAllocWriteCombined);
-            case Memory::mapped:
-                return on_host(cudaHostAllocMapped);
-            case Memory::managed:
-                return cudaMallocManaged(&data, bytes);
+            case Memory::device: return cudaMalloc(&data, bytes);
+            case Memory::device_pitched: return cudaMallocPitch(&data, &pitch, width, rows);
+            case Memory::pinned: return on_host(cudaHostAllocDefault);
+            case Memory::pinned_portable: return on_host(cudaHostAllocPortable);
+            case Memory::write_combined: return on_host(cudaHostAllocWriteCombined);
+            case Memory::mapped: return on_host(cudaHostAllocMapped);
+            case Memory::managed: return cudaMallocManaged(&data, bytes);
         }
         return cudaErrorInvalidValue;
     }();
@@ -126,15 +115,11 @@ void release(Memory memory, void* data) noexcept {
     switch (memory) {
         case Memory::device:
         case Memory::device_pitched:
-        case Memory::managed:
-            cudaFree(data);
-            return;
+        case Memory::managed: cudaFree(data); return;
         case Memory::pinned:
         case Memory::pinned_portable:
         case Memory::write_combined:
-        case Memory::mapped:
-            cudaFreeHost(data);
-            return;
+        case Memory::mapped: cudaFreeHost(data); return;
     }
 }
 
