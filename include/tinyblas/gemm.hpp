@@ -33,8 +33,9 @@ struct GemmChoice {
 };
 
 /// C = alpha A B + beta C, in one kernel launch on the context's stream. Each element is one chain
-/// of fused multiply-adds in the order of k, started at +0. So every rung gives the same value (but
-/// for the sign of a zero that underflowed), and each the same bits on every run, stream and GPU.
+/// of fused multiply-adds in the order of k, started at +0. So the bits are the same on every run
+/// and stream, and every rung and GPU gives the same value (but for the sign of a zero that
+/// underflowed).
 ///
 /// @param alpha  alpha = 0: A and B are not read and may be null
 /// @param a      m x k, any strides
