@@ -44,12 +44,14 @@ void Machine::run_thread() {
 
 void Machine::check_launch(dim3 grid, dim3 block) const {
     const auto threads = std::uint64_t{block.x} * block.y * block.z;
-    const bool fits = grid.x > 0 && grid.y > 0 && grid.z > 0 && grid.x <= 0x7FFFFFFF &&
-                      grid.y <= 65535 && grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 &&
-                      block.z <= 64 && threads > 0 && threads <= 1024;
+    constexpr std::size_t most_shared = 227 << 10;
+    const bool fits = large_shared <= most_shared && grid.x > 0 && grid.y > 0 && grid.z > 0 &&
+                      grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 &&
+                      block.x <= 1024 && block.y <= 1024 && block.z <= 64 && threads > 0 &&
+                      threads <= 1024;
     if (!fits)
         fail(Status::device_error, operation_, ": no device can run ", triple(grid), " blocks of ",
-             triple(block), " threads");
+             triple(block), " threads with ", large_shared, " bytes of large shared memory");
 }
 
 void Machine::prepare(unsigned count) {
