@@ -19,7 +19,7 @@ stop() {
 }
 
 prepare() {
-    local packages=(g++ cmake ninja-build libbenchmark-dev) options=(-DTINYBLAS_BUILD_BENCH=ON)
+    local packages=(g++ cmake ninja-build libbenchmark-dev) options=(-DTINYBLAS_BUILD_BENCH=ON -DTINYBLAS_BUILD_TESTS=OFF)
     if has_gpu && has_nvcc; then
         preset=cuda
         options+=(-DCMAKE_CUDA_ARCHITECTURES="${CUDAARCHS:-$(gpu_architecture)}")
@@ -34,7 +34,6 @@ prepare() {
     fi
     install_missing "${packages[@]}"
     if ! has c++ || ! has cmake; then stop "a C++20 compiler and CMake 3.25 are needed"; fi
-    has_package libgtest-dev || options+=(-DTINYBLAS_BUILD_TESTS=OFF)
 
     local log=build/$preset-bench.log
     mkdir -p build
