@@ -13,15 +13,8 @@
 #include <vector>
 
 #include "device/emulation/fibers.hpp"
+#include "device/emulation/sanitizer.hpp"
 #include "tinyblas/error.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TINYBLAS_ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define TINYBLAS_ADDRESS_SANITIZER
-#endif
 
 namespace tinyblas {
 namespace {
