@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "device/runtime.hpp"
+#include "workspace.hpp"
 
 namespace tinyblas {
 
@@ -35,7 +36,10 @@ Context& Context::operator=(Context&& other) noexcept {
 
 Context::~Context() { release(); }
 
-void Context::set_stream(CUstream_st* stream) noexcept {
+void Context::set_stream(CUstream_st* stream) {
+    if (stream == stream_) return;
+    const device::Guard guard(device_);
+    if (workspace_) workspace_->leave(stream_, operation_);
     if (owns_stream_) device::destroy_stream(stream_);
     owns_stream_ = false;
     stream_ = stream;
@@ -46,16 +50,13 @@ void Context::synchronize() {
     device::synchronize(stream_, operation_);
 }
 
+Workspace& Context::workspace() {
+    if (!workspace_) workspace_ = new Workspace(device_);
+    return *workspace_;
+}
+
 void* Context::scratch(std::size_t bytes) {
-    if (bytes <= scratch_bytes_) return scratch_;
-    const device::Guard guard(device_);
-    device::synchronize(stream_, operation_);  // earlier operations may still use the old one
-    std::size_t pitch = 0;
-    void* larger = device::allocate(Memory::device, bytes, 1, 1, pitch);
-    device::release(Memory::device, scratch_);
-    scratch_ = larger;
-    scratch_bytes_ = bytes;
-    return scratch_;
+    return workspace().scratch(stream_, bytes, operation_);
 }
 
 void Context::adopt(Context& other) noexcept {
@@ -64,13 +65,12 @@ void Context::adopt(Context& other) noexcept {
     device_ = other.device_;
     compute_capability_ = other.compute_capability_;
     multiprocessors_ = other.multiprocessors_;
-    scratch_ = std::exchange(other.scratch_, nullptr);
-    scratch_bytes_ = std::exchange(other.scratch_bytes_, 0);
+    workspace_ = std::exchange(other.workspace_, nullptr);
     operation_ = other.operation_;
 }
 
 void Context::release() noexcept {
-    if (scratch_) device::release(Memory::device, scratch_);
+    delete workspace_;
     if (owns_stream_) device::destroy_stream(stream_);
 }
 

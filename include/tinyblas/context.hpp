@@ -11,6 +11,8 @@ struct CUstream_st;  // *cudaStream_t points to it
 
 namespace tinyblas {
 
+class Workspace;
+
 /// Where operations run. A context belongs to the device that is current when it is created; its
 /// calls make that device current for their own duration. Distinct contexts may be used on distinct
 /// threads at once; one context, by one thread at a time. Operations are enqueued on the context's
@@ -31,8 +33,10 @@ class TINYBLAS_API Context {
     ~Context();
 
     /// Runs what follows on the caller's stream. An owned stream is destroyed once its work is
-    /// done.
-    void set_stream(CUstream_st* stream) noexcept;
+    /// done. Operations that share the context's memory with earlier ones on the old stream wait
+    /// for these there.
+    /// @throws Error  device_error
+    void set_stream(CUstream_st* stream);
     CUstream_st* stream() const noexcept { return stream_; }
 
     /// Waits for everything enqueued so far. Throws Error (device_error) if any of it failed,
@@ -46,9 +50,13 @@ class TINYBLAS_API Context {
     int multiprocessors() const noexcept { return multiprocessors_; }
 
     /// At least `bytes` bytes of device memory, 256-byte aligned, kept until the context ends and
-    /// shared by its operations. Growing it waits for the stream. Throws Error (out_of_memory,
-    /// device_error).
+    /// shared by its operations. Growing it waits for the stream. While the stream is being
+    /// captured: memory of the CUDA graph's own, which lives as long as the graph. Throws Error
+    /// (out_of_memory, device_error).
     void* scratch(std::size_t bytes);
+
+    /// For the library's own operations.
+    Workspace& workspace();
 
     /// What synchronize() names if the device fails: the operation enqueued last, a string with
     /// static lifetime.
@@ -63,8 +71,7 @@ class TINYBLAS_API Context {
     int device_ = 0;
     int compute_capability_ = 0;
     int multiprocessors_ = 0;
-    void* scratch_ = nullptr;
-    std::size_t scratch_bytes_ = 0;
+    Workspace* workspace_ = nullptr;  // made at first use
     const char* operation_ = "nothing";
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The C interface (C11). Every function but the last two returns a status; after a failure
-   tinyblas_last_error() has the sentence. Pointers to matrices are device pointers (device, managed
-   or mapped memory); under device emulation, host pointers. */
+   tinyblas_last_error() has the sentence. TINYBLAS_INVALID_ARGUMENT names the first bad argument in
+   the order of the signature, its number, its value and the bound. Pointers to matrices and vectors
+   are device pointers (device, managed or mapped memory); under device emulation, host pointers. */
 #ifndef TINYBLAS_TINYBLAS_H
 #define TINYBLAS_TINYBLAS_H
 
@@ -43,20 +44,31 @@ TINYBLAS_API tinyblas_status tinyblas_set_stream(tinyblas_context context, void*
 /* Waits for all enqueued work and reports its failure, if any. */
 TINYBLAS_API tinyblas_status tinyblas_synchronize(tinyblas_context context);
 
-/* Chooses the rung of the gemm calls that follow: "best" (at first), "naive", "tiled" or "tuned".
+/* Choose the rung of the calls that follow: "best" (at first), "naive", "tuned", and between these
+ * "tiled" (gemm), "padded" (transpose), "texture" (asum, dot, nrm2, sum) or "constant" (polyval).
  */
 TINYBLAS_API tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name);
-/* *name becomes the rung that the last gemm call ran ("none" if no kernel was needed), a string
- * that is never freed. */
+TINYBLAS_API tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context,
+                                                           const char* name);
+TINYBLAS_API tinyblas_status tinyblas_set_reduce_kernel(tinyblas_context context, const char* name);
+TINYBLAS_API tinyblas_status tinyblas_set_polyval_kernel(tinyblas_context context,
+                                                         const char* name);
+/* *name becomes the rung that the last call ran ("none" if no kernel was needed), a string that is
+ * never freed. For reductions that is the last one with a device result. */
 TINYBLAS_API tinyblas_status tinyblas_get_gemm_kernel(tinyblas_context context, const char** name);
+TINYBLAS_API tinyblas_status tinyblas_get_transpose_kernel(tinyblas_context context,
+                                                           const char** name);
+TINYBLAS_API tinyblas_status tinyblas_get_reduce_kernel(tinyblas_context context,
+                                                        const char** name);
+TINYBLAS_API tinyblas_status tinyblas_get_polyval_kernel(tinyblas_context context,
+                                                         const char** name);
 
 /* C = alpha op(A) op(B) + beta C, enqueued on the context's stream.
    op(A) is m x k, op(B) is k x n, C is m x n; op(X) is X or its transpose. In row-major order lda
    is at least the number of columns of A as stored (k, or m if transposed), in column-major order
    at least the number of its rows (m, or k); never below 1. alpha = 0 or k = 0: a and b are not
    read and may be null. beta = 0: c is not read. m = 0 or n = 0: nothing happens. C must not
-   overlap A or B. TINYBLAS_INVALID_ARGUMENT: the first bad argument in the order below, by name,
-   number and value. */
+   overlap A or B. */
 TINYBLAS_API tinyblas_status tinyblas_sgemm(tinyblas_context context, tinyblas_layout layout,
                                             tinyblas_op opa, tinyblas_op opb, int64_t m, int64_t n,
                                             int64_t k, float alpha, const float* a, int64_t lda,
@@ -67,6 +79,97 @@ TINYBLAS_API tinyblas_status tinyblas_dgemm(tinyblas_context context, tinyblas_l
                                             int64_t k, double alpha, const double* a, int64_t lda,
                                             const double* b, int64_t ldb, double beta, double* c,
                                             int64_t ldc);
+
+/* B = transposed(A), enqueued on the context's stream, bit for bit. A is rows x cols, B is cols x
+   rows, both in the same layout. In row-major order lda >= max(1, cols) and ldb >= max(1, rows), in
+   column-major order lda >= max(1, rows) and ldb >= max(1, cols). rows = 0 or cols = 0: nothing
+   happens, a and b may be null. In place if a = b, rows = cols and lda = ldb; otherwise B must not
+   overlap A. */
+TINYBLAS_API tinyblas_status tinyblas_stranspose(tinyblas_context context, tinyblas_layout layout,
+                                                 int64_t rows, int64_t cols, const float* a,
+                                                 int64_t lda, float* b, int64_t ldb);
+TINYBLAS_API tinyblas_status tinyblas_dtranspose(tinyblas_context context, tinyblas_layout layout,
+                                                 int64_t rows, int64_t cols, const double* a,
+                                                 int64_t lda, double* b, int64_t ldb);
+
+/* Vectors have n elements, as in BLAS: element i of x is x[i * incx], or with incx < 0
+   x[(i - (n - 1)) * incx], so that x is the lowest address in use; with incx = 0 one element stands
+   for all. n <= 0: no elements, and x may be null. */
+
+/* Reductions, *result in host memory: they wait for it. A stream that is being captured cannot be
+   waited for: TINYBLAS_INVALID_ARGUMENT. n <= 0: *result = 0. NaN and Inf propagate. */
+
+/* *result = sum of |x_i|; 0 if incx <= 0: then x is not read and may be null. */
+TINYBLAS_API tinyblas_status tinyblas_sasum(tinyblas_context context, int64_t n, const float* x,
+                                            int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dasum(tinyblas_context context, int64_t n, const double* x,
+                                            int64_t incx, double* result);
+/* *result = sum of x_i y_i, with fused multiply-adds. x and y may overlap. */
+TINYBLAS_API tinyblas_status tinyblas_sdot(tinyblas_context context, int64_t n, const float* x,
+                                           int64_t incx, const float* y, int64_t incy,
+                                           float* result);
+TINYBLAS_API tinyblas_status tinyblas_ddot(tinyblas_context context, int64_t n, const double* x,
+                                           int64_t incx, const double* y, int64_t incy,
+                                           double* result);
+/* *result = sqrt(sum of x_i^2); no square overflows or underflows. */
+TINYBLAS_API tinyblas_status tinyblas_snrm2(tinyblas_context context, int64_t n, const float* x,
+                                            int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dnrm2(tinyblas_context context, int64_t n, const double* x,
+                                            int64_t incx, double* result);
+/* *result = sum of x_i. */
+TINYBLAS_API tinyblas_status tinyblas_ssum(tinyblas_context context, int64_t n, const float* x,
+                                           int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dsum(tinyblas_context context, int64_t n, const double* x,
+                                           int64_t incx, double* result);
+
+/* The same reductions, *result in device memory: enqueued on the context's stream, so that they may
+   be captured in a CUDA graph. n <= 0: 0 is written. */
+TINYBLAS_API tinyblas_status tinyblas_sasum_device(tinyblas_context context, int64_t n,
+                                                   const float* x, int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dasum_device(tinyblas_context context, int64_t n,
+                                                   const double* x, int64_t incx, double* result);
+TINYBLAS_API tinyblas_status tinyblas_sdot_device(tinyblas_context context, int64_t n,
+                                                  const float* x, int64_t incx, const float* y,
+                                                  int64_t incy, float* result);
+TINYBLAS_API tinyblas_status tinyblas_ddot_device(tinyblas_context context, int64_t n,
+                                                  const double* x, int64_t incx, const double* y,
+                                                  int64_t incy, double* result);
+TINYBLAS_API tinyblas_status tinyblas_snrm2_device(tinyblas_context context, int64_t n,
+                                                   const float* x, int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dnrm2_device(tinyblas_context context, int64_t n,
+                                                   const double* x, int64_t incx, double* result);
+TINYBLAS_API tinyblas_status tinyblas_ssum_device(tinyblas_context context, int64_t n,
+                                                  const float* x, int64_t incx, float* result);
+TINYBLAS_API tinyblas_status tinyblas_dsum_device(tinyblas_context context, int64_t n,
+                                                  const double* x, int64_t incx, double* result);
+
+/* y_i = alpha x_i + y_i, rounded once, enqueued. n <= 0 or alpha = 0: nothing happens, x and y are
+   not read and may be null. incy must not be 0 if n > 1, whatever alpha. y must not overlap x,
+   unless it is the same vector (y = x, incy = incx). */
+TINYBLAS_API tinyblas_status tinyblas_saxpy(tinyblas_context context, int64_t n, float alpha,
+                                            const float* x, int64_t incx, float* y, int64_t incy);
+TINYBLAS_API tinyblas_status tinyblas_daxpy(tinyblas_context context, int64_t n, double alpha,
+                                            const double* x, int64_t incx, double* y, int64_t incy);
+/* x_i = alpha x_i, enqueued. n <= 0 or incx <= 0: nothing happens, x may be null. alpha = 0
+   multiplies like any other number: NaN stays NaN. */
+TINYBLAS_API tinyblas_status tinyblas_sscal(tinyblas_context context, int64_t n, float alpha,
+                                            float* x, int64_t incx);
+TINYBLAS_API tinyblas_status tinyblas_dscal(tinyblas_context context, int64_t n, double alpha,
+                                            double* x, int64_t incx);
+
+/* y_i = sum over j of coefficients[j] x_i^j, lowest degree first, by Horner's rule with fused
+   multiply-adds, enqueued. coefficient_count >= 1: the degree plus one. The coefficients are in
+   host memory and are read before the call returns, so that they may change at once, even if the
+   call was captured in a CUDA graph. n >= 0; n = 0: nothing happens, x and y may be null. incy must
+   not be 0 if n > 1. y must not overlap x, unless it is the same vector (y = x, incy = incx): then
+   it is replaced in place. */
+TINYBLAS_API tinyblas_status tinyblas_spolyval(tinyblas_context context, int64_t coefficient_count,
+                                               const float* coefficients, int64_t n, const float* x,
+                                               int64_t incx, float* y, int64_t incy);
+TINYBLAS_API tinyblas_status tinyblas_dpolyval(tinyblas_context context, int64_t coefficient_count,
+                                               const double* coefficients, int64_t n,
+                                               const double* x, int64_t incx, double* y,
+                                               int64_t incy);
 
 /* A few words for a status; "unknown status" for other values. Never null. */
 TINYBLAS_API const char* tinyblas_status_string(tinyblas_status status);

@@ -6,3 +6,6 @@
 #include "tinyblas/error.hpp"
 #include "tinyblas/gemm.hpp"
 #include "tinyblas/matrix.hpp"
+#include "tinyblas/polyval.hpp"
+#include "tinyblas/reduce.hpp"
+#include "tinyblas/transpose.hpp"

@@ -6,14 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "tinyblas/matrix.hpp"
 
+struct CUevent_st;
 struct CUstream_st;
 
 namespace tinyblas::device {
 
 using Stream = CUstream_st*;
+using Event = CUevent_st*;
 
 struct Properties {
     int compute_capability;  // 10 * major + minor; 89 for 90 if the library has no machine code
@@ -44,6 +47,45 @@ Stream create_stream();  // does not wait for the default stream
 void destroy_stream(Stream stream) noexcept;
 void synchronize(Stream stream, const char* operation);
 
+/// An event holds the place that a stream had reached when it was recorded.
+Event create_event();
+void destroy_event(Event event) noexcept;
+void record(Event event, Stream stream, const char* operation);
+void wait(Stream stream, Event event, const char* operation);  // what `stream` does next waits
+void wait_on_host(Event event, const char* operation);
+
+/// Whether `stream` is being captured into a CUDA graph.
+bool is_capturing(Stream stream, const char* operation);
+
+/// Keeps `resource` until the graph that `stream` is being captured into is gone, with all that was
+/// made of it. Its deleter then runs in a later call of release_of_graphs().
+void keep_with_graph(Stream stream, std::shared_ptr<void> resource, const char* operation);
+/// Deletes what graphs that are gone have kept.
+void release_of_graphs() noexcept;
+
+/// While one lives, its thread may do what a capture in progress would forbid, such as to allocate.
+class Uncaptured {
+  public:
+    Uncaptured();
+    ~Uncaptured();
+    Uncaptured(const Uncaptured&) = delete;
+    Uncaptured& operator=(const Uncaptured&) = delete;
+
+  private:
+    int mode_;
+};
+
+/// A texture object over linear memory, read by fetch() of device.hpp in elements of
+/// `element_bytes` (4, 8 or 16).
+using Texture = unsigned long long;
+Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
+                       const char* operation);
+void destroy_texture(Texture texture) noexcept;
+/// What the start of a texture must be a multiple of, in bytes.
+std::size_t texture_alignment(int device);
+/// The most elements of one texture.
+std::int64_t longest_texture(int element_bytes, int device);
+
 /// `rows` rows of `width` bytes; `pitch` becomes the distance of two rows, at least `width` and a
 /// multiple of `element_size`.
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
@@ -52,6 +94,9 @@ void release(Memory memory, void* data) noexcept;
 
 /// Whether kernels can read and write at `data`: false for pageable host memory.
 bool reachable(const void* data);
+
+/// Sets `bytes` bytes of device memory to zero and waits until they are.
+void set_to_zero(void* data, std::size_t bytes, const char* operation);
 
 /// `rows` rows of `width` bytes; asynchronous unless pageable host memory is involved.
 void copy_2d(Stream stream, void* to, std::size_t to_pitch, const void* from,

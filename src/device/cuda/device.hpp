@@ -7,6 +7,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "device/cuda/cuda_error.hpp"
 #include "device/runtime.hpp"
@@ -36,6 +38,23 @@ void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim
     launch_large(operation, kernel, grid, block, 0, stream, arguments...);
 }
 
+/// launch of one cluster of `blocks` blocks, at most 8.
+template <class... Parameters, class... Arguments>
+void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsigned blocks,
+                    dim3 block, Stream stream, const Arguments&... arguments) {
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = blocks;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+}
+
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
 /// name;` declares.
 template <class Tag, class Storage>
@@ -59,6 +78,14 @@ __device__ __forceinline__ void multiply_add(float& sum, float x, float y) {
 }
 __device__ __forceinline__ void multiply_add(double& sum, double x, double y) {
     asm volatile("fma.rn.f64 %0, %1, %2, %0;" : "+d"(sum) : "d"(x), "d"(y));
+}
+
+/// x * y + z, rounded once; its operands may stay in constant memory.
+__device__ __forceinline__ float fused_multiply_add(float x, float y, float z) {
+    return __fmaf_rn(x, y, z);
+}
+__device__ __forceinline__ double fused_multiply_add(double x, double y, double z) {
+    return __fma_rn(x, y, z);
 }
 
 /// `x`, of which the compiler knows nothing.
@@ -130,19 +157,76 @@ __device__ __forceinline__ void load_vector(double (&to)[2], SharedPointer<doubl
                  : "=d"(to[0]), "=d"(to[1])
                  : "r"(from.address()));
 }
-__device__ __forceinline__ void load_vector(float (&to)[4], const float* from) {
-    const float4 v = *reinterpret_cast<const float4*>(from);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+template <class T, int count>
+__device__ __forceinline__ void load_vector(T (&to)[count], const T* from) {
+    static_assert(count * sizeof(T) == 16);
+    const uint4 vector = *reinterpret_cast<const uint4*>(from);
+    std::memcpy(to, &vector, 16);
 }
-__device__ __forceinline__ void load_vector(double (&to)[2], const double* from) {
-    const double2 v = *reinterpret_cast<const double2*>(from);
-    to[0] = v.x, to[1] = v.y;
+template <class T, int count>
+__device__ __forceinline__ void store_vector(T* to, const T (&from)[count]) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    std::memcpy(&vector, from, 16);
+    *reinterpret_cast<uint4*>(to) = vector;
 }
-__device__ __forceinline__ void store_vector(float* to, const float (&from)[4]) {
-    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+
+/// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the
+/// read-only path.
+template <class T, int count>
+__device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
+    static_assert(count * sizeof(T) == 16);
+    const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
+    std::memcpy(to, &vector, 16);
 }
-__device__ __forceinline__ void store_vector(double* to, const double (&from)[2]) {
-    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+
+/// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it.
+template <class T, int count>
+__device__ __forceinline__ void fetch(T (&to)[count], Texture texture, int index) {
+    using Element = std::conditional_t<sizeof(to) == 16, uint4,
+                                       std::conditional_t<sizeof(to) == 8, uint2, unsigned>>;
+    static_assert(sizeof(to) == sizeof(Element));
+    const Element element = tex1Dfetch<Element>(texture, index);
+    std::memcpy(to, &element, sizeof to);
+}
+
+/// The counter's value, which becomes one larger, or 0 after `last`. Orders memory: what threads
+/// wrote before their turn can be read after a later one.
+__device__ __forceinline__ unsigned take_turn(unsigned* counter, unsigned last) {
+    unsigned turn;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(turn)
+                 : "l"(counter), "r"(last)
+                 : "memory");
+    return turn;
+}
+
+/// One store of 8 bytes that the host can see at once.
+__device__ __forceinline__ void store_for_host(std::uint64_t* to, std::uint64_t value) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+/// Clusters: blocks that run at the same time and reach each other's shared memory (compute
+/// capability 9.0 and later).
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+inline constexpr bool has_clusters = true;
+#else
+inline constexpr bool has_clusters = false;
+#endif
+/// The two halves of a barrier of all threads of a cluster: memory written before the one can be
+/// read after the other.
+__device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait;" ::: "memory");
+}
+/// Block `rank`'s copy of what `pointer` points to in the calling block's shared memory.
+template <class T>
+__device__ __forceinline__ T* of_block(T* pointer, unsigned rank) {
+    T* other;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(pointer), "r"(rank));
+    return other;
 }
 
 /// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first

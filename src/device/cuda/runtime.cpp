@@ -4,6 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "check.hpp"
 #include "device/cuda/cuda_error.hpp"
 
@@ -28,6 +32,28 @@ int attribute(cudaDeviceAttr which, int device) {
     int value = 0;
     check(cudaDeviceGetAttribute(&value, which, device), "context");
     return value;
+}
+
+/// What graphs have let go. CUDA says so in a callback that may not call CUDA, so that the deleters
+/// run later. Never destroyed: the last callbacks may come while the process ends.
+struct Released {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<void>> resources;
+};
+Released& released() {
+    static auto& one = *new Released;
+    return one;
+}
+void let_go(void* kept) {
+    const std::unique_ptr<std::shared_ptr<void>> resource(
+        static_cast<std::shared_ptr<void>*>(kept));
+    const std::lock_guard lock(released().mutex);
+    released().resources.push_back(std::move(*resource));
+}
+
+cudaChannelFormatDesc channel(int element_bytes) {
+    return {32, element_bytes >= 8 ? 32 : 0, element_bytes == 16 ? 32 : 0,
+            element_bytes == 16 ? 32 : 0, cudaChannelFormatKindUnsigned};
 }
 
 }  // namespace
@@ -80,6 +106,92 @@ void synchronize(Stream stream, const char* operation) {
     check(cudaStreamSynchronize(stream), operation);
 }
 
+Event create_event() {
+    Event event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "context");
+    return event;
+}
+void destroy_event(Event event) noexcept { cudaEventDestroy(event); }
+void record(Event event, Stream stream, const char* operation) {
+    check(cudaEventRecord(event, stream), operation);
+}
+void wait(Stream stream, Event event, const char* operation) {
+    check(cudaStreamWaitEvent(stream, event), operation);
+}
+void wait_on_host(Event event, const char* operation) {
+    check(cudaEventSynchronize(event), operation);
+}
+
+bool is_capturing(Stream stream, const char* operation) {
+    auto status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status), operation);
+    return status != cudaStreamCaptureStatusNone;
+}
+
+void keep_with_graph(Stream stream, std::shared_ptr<void> resource, const char* operation) {
+    auto status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr),
+          operation);
+#else
+    check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph), operation);
+#endif
+    auto kept = std::make_unique<std::shared_ptr<void>>(std::move(resource));
+    cudaUserObject_t object = nullptr;
+    check(cudaUserObjectCreate(&object, kept.get(), let_go, 1, cudaUserObjectNoDestructorSync),
+          operation);
+    static_cast<void>(kept.release());  // the object's from here on
+    const auto error = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    if (error != cudaSuccess) cudaUserObjectRelease(object);
+    check(error, operation);
+}
+
+void release_of_graphs() noexcept {
+    std::vector<std::shared_ptr<void>> resources;
+    {
+        const std::lock_guard lock(released().mutex);
+        resources.swap(released().resources);
+    }
+    const Uncaptured uncaptured;
+    resources.clear();
+}
+
+Uncaptured::Uncaptured() : mode_(cudaStreamCaptureModeRelaxed) {
+    auto mode = cudaStreamCaptureModeRelaxed;
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    mode_ = mode;
+}
+Uncaptured::~Uncaptured() {
+    auto mode = static_cast<cudaStreamCaptureMode>(mode_);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+}
+
+Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
+                       const char* operation) {
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = const_cast<void*>(data);
+    resource.res.linear.sizeInBytes = bytes;
+    resource.res.linear.desc = channel(element_bytes);
+    cudaTextureDesc description = {};
+    description.readMode = cudaReadModeElementType;
+    Texture texture = 0;
+    check(cudaCreateTextureObject(&texture, &resource, &description, nullptr), operation);
+    return texture;
+}
+void destroy_texture(Texture texture) noexcept { cudaDestroyTextureObject(texture); }
+
+std::size_t texture_alignment(int device) {
+    return static_cast<std::size_t>(attribute(cudaDevAttrTextureAlignment, device));
+}
+std::int64_t longest_texture(int element_bytes, int device) {
+    const auto format = channel(element_bytes);
+    std::size_t elements = 0;
+    check(cudaDeviceGetTexture1DLinearMaxWidth(&elements, &format, device), "context");
+    return static_cast<std::int64_t>(elements);
+}
+
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
                std::size_t& pitch) {
     void* data = nullptr;
@@ -127,6 +239,14 @@ bool reachable(const void* data) {
     cudaPointerAttributes attributes = {};
     check(cudaPointerGetAttributes(&attributes, data), "copy");
     return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+void set_to_zero(void* data, std::size_t bytes, const char* operation) {
+    // On a stream of its own: the default stream may not be used while another one is captured.
+    const std::unique_ptr<CUstream_st, decltype(&destroy_stream)> stream(create_stream(),
+                                                                         destroy_stream);
+    check(cudaMemsetAsync(data, 0, bytes, stream.get()), operation);
+    synchronize(stream.get(), operation);
 }
 
 void copy_2d(Stream stream, void* to, std::size_t to_pitch, const void* from,

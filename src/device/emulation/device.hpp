@@ -5,6 +5,7 @@
 // compile with -Wno-unknown-pragmas.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <type_traits>
 
 #include "device/emulation/fibers.hpp"
+#include "device/emulation/tracer.hpp"
 #include "device/runtime.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's names are not ours to choose.
@@ -21,6 +23,7 @@
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __grid_constant__
 // NOLINTEND(bugprone-reserved-identifier)
 
 #if defined(__clang__)
@@ -43,6 +46,13 @@ template <class... Parameters, class... Arguments>
 void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
             Stream stream, const Arguments&... arguments) {
     launch_large(operation, kernel, grid, block, 0, stream, arguments...);
+}
+
+/// launch of `blocks` blocks, which are a cluster where has_clusters.
+template <class... Parameters, class... Arguments>
+void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsigned blocks,
+                    dim3 block, Stream stream, const Arguments&... arguments) {
+    launch(operation, kernel, blocks, block, stream, arguments...);
 }
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
@@ -85,6 +95,13 @@ inline void multiply_add(double& sum, double x, double y) {
     }
 #endif
     sum = std::fma(x, y, sum);
+}
+
+/// x * y + z, rounded once.
+template <class T>
+T fused_multiply_add(T x, T y, T z) {
+    multiply_add(z, x, y);
+    return z;
 }
 
 /// `x`, of which the compiler knows nothing.
@@ -136,7 +153,7 @@ template <class T, int count>
 void load_vector(T (&to)[count], const T* from, Place place = Place::here()) {
     static_assert(count * sizeof(T) == 16);
     require_aligned(from, 16, place);
-    std::memcpy(to, from, 16);
+    read_at_once(to, from, 16, place);
 }
 template <class T, int count>
 void load_vector(T (&to)[count], SharedPointer<T> from, Place place = Place::here()) {
@@ -146,9 +163,36 @@ template <class T, int count>
 void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
     static_assert(count * sizeof(T) == 16);
     require_aligned(to, 16, place);
-    std::memcpy(to, from, 16);
+    write_at_once(to, from, 16, place);
 }
 
+/// load_vector from global memory that nothing writes while the kernel runs.
+template <class T, int count>
+void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) {
+    load_vector(to, from, place);
+}
+
+/// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it, as on a GPU.
+template <class T, int count>
+void fetch(T (&to)[count], Texture texture, int index, Place place = Place::here()) {
+    fetch_bytes(to, static_cast<int>(sizeof to), texture, index, place);
+}
+
+/// One store of 8 bytes that the host can see at once.
+inline void store_for_host(std::uint64_t* to, std::uint64_t value) {
+    std::atomic_ref<std::uint64_t>(*to).store(value, std::memory_order_relaxed);
+}
+
+/// Clusters of blocks are not emulated: kernels ask first.
+inline constexpr bool has_clusters = false;
+inline void cluster_arrive(Place place = Place::here()) {
+    fail_thread("clusters are not emulated", place);
+}
+inline void cluster_wait(Place place = Place::here()) { cluster_arrive(place); }
+template <class T>
+T* of_block(T*, unsigned, Place place = Place::here()) {
+    fail_thread("clusters are not emulated", place);
+}
 /// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first
 /// `valid` are read, the rest become zero. It is made in wait_for_copies, and until then the target
 /// is NaN, so that a missing wait or barrier shows.
@@ -164,7 +208,7 @@ void copy_async(SharedPointer<T> to, const T* from, int valid = count,
         fail_thread("an asynchronous copy is asked to read " + std::to_string(valid) + " of " +
                         std::to_string(count) + " elements",
                     place);
-    start_copy(to.get(), from, bytes, valid * static_cast<int>(sizeof(T)));
+    start_copy(to.get(), from, bytes, valid * static_cast<int>(sizeof(T)), place);
 }
 /// Closes a group: the copies started since the last call.
 inline void close_copy_group() { close_copies(); }

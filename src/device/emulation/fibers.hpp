@@ -63,8 +63,15 @@ void* shared_storage(const void* key, std::size_t bytes, std::size_t alignment, 
 /// Fails unless the bytes from `first` on lie in the block's shared memory.
 void require_shared(const void* first, std::size_t bytes, Place place);
 
+/// Element `index` of a texture object (device/runtime.hpp): `bytes` bytes, zeros outside of it.
+void fetch_bytes(void* to, int bytes, unsigned long long texture, int index, Place place);
+
+/// The counter's value, which becomes one larger, or 0 after `last`. Orders memory: what threads
+/// wrote before their turn can be read after a later one.
+unsigned take_turn(unsigned* counter, unsigned last, Place place = Place::here());
+
 // The calling thread's asynchronous copies to shared memory, in closed groups and one open group.
-void start_copy(void* to, const void* from, int bytes, int valid);
+void start_copy(void* to, const void* from, int bytes, int valid, Place place);
 void close_copies();
 void finish_copies(std::size_t pending);
 

@@ -87,6 +87,7 @@ void Machine::run_blocks(dim3 grid, dim3 block) {
     gridDim = grid;
     blockDim = block;
     prepare(block.x * block.y * block.z);
+    tracer.begin_launch(operation_, grid, block, count_);
     for (unsigned z = 0; z < grid.z; ++z)
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {
@@ -96,6 +97,7 @@ void Machine::run_blocks(dim3 grid, dim3 block) {
 }
 
 void Machine::run_block() {
+    tracer.begin_block();
     for (const Storage& storage : storages) storage.clear();
     for (unsigned i = 0; i < count_; ++i) threads_[i]->state = State::not_begun;
     for (unsigned left = count_; left > 0;) {
@@ -104,6 +106,8 @@ void Machine::run_block() {
             Thread& thread = *threads_[i];
             if (thread.state != State::not_begun && thread.state != State::released) continue;
             thread.resume();
+            if (tracer.has_defect())
+                failure_ = tracer.describe_defect() + ", thread " + triple(thread.index);
             if (!failure_.empty())
                 fail(Status::device_error, operation_, ": ", failure_, " of block ",
                      triple(blockIdx));
@@ -113,6 +117,7 @@ void Machine::run_block() {
             fail(Status::device_error, operation_, ": ", who_waits(), ", block ", triple(blockIdx));
     }
     check_canaries();
+    tracer.end_block();
 }
 
 const Thread* Machine::lane_of_warp(const Thread& thread, unsigned lane) const {
@@ -137,7 +142,19 @@ bool Machine::release_lanes(const Thread& first) {
         thread->result = wait.kind == Exchange::shuffle ? lanes[thread->source]->value : ballot;
         thread->state = State::released;
     }
+    tracer.exchanged(first.rank / warp_lanes * warp_lanes, wait.mask, lanes_alive(first),
+                     wait.kind == Exchange::barrier);
     return true;
+}
+
+/// The lanes of a thread's warp that have not returned.
+unsigned Machine::lanes_alive(const Thread& thread) const {
+    unsigned alive = 0;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+        const Thread* other = lane_of_warp(thread, lane);
+        if (other && other->state != State::returned) alive |= 1u << lane;
+    }
+    return alive;
 }
 
 bool Machine::release_exchanges() {
@@ -159,6 +176,7 @@ bool Machine::release_barrier() {
     }
     for (unsigned i = 0; i < count_; ++i)
         if (threads_[i]->state == State::at_barrier) threads_[i]->state = State::released;
+    tracer.barrier();
     return true;
 }
 
@@ -174,6 +192,7 @@ void Machine::finish() {
     unwinding = false;
     failure_.clear();
     storages.clear();
+    tracer.end_launch();
     operation_ = nullptr;
 }
 

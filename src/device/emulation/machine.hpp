@@ -13,10 +13,12 @@
 
 #include "device/emulation/fibers.hpp"
 #include "device/emulation/thread.hpp"
+#include "device/emulation/trace_memory.hpp"
+#include "device/emulation/tracer.hpp"
 
 namespace tinyblas::device {
 
-/// A block's storage for one (Tag, Storage), followed by its canary.
+/// A block's storage for one (Tag, Storage), followed by its canary; between guards, if traced.
 struct Storage {
     struct Delete {
         std::size_t alignment;
@@ -28,7 +30,7 @@ struct Storage {
     bool large;
     std::unique_ptr<void, Delete> data;
 
-    std::byte* begin() const { return static_cast<std::byte*>(data.get()); }
+    std::byte* begin() const { return static_cast<std::byte*>(data.get()) + guard_bytes; }
     std::byte* end() const { return begin() + bytes; }
     void clear() const;
     bool overrun() const;  // whether the canary has changed
@@ -46,6 +48,7 @@ class Machine {
     bool unwinding = false;
     int exceptions = 0;  // in flight on this OS thread when the launch began
     std::vector<Storage> storages;
+    Tracer tracer;
 
   private:
     void check_launch(dim3 grid, dim3 block) const;
@@ -56,6 +59,7 @@ class Machine {
     bool release_lanes(const Thread& first);
     bool release_barrier();
     const Thread* lane_of_warp(const Thread& thread, unsigned lane) const;
+    unsigned lanes_alive(const Thread& thread) const;
     std::string who_waits() const;
     std::string describe(const Thread& thread) const;
     void finish();

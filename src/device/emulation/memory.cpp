@@ -10,6 +10,8 @@
 #include "check.hpp"
 #include "device/emulation/machine.hpp"
 #include "device/emulation/sanitizer.hpp"
+#include "device/emulation/texture.hpp"
+#include "device/emulation/trace_memory.hpp"
 
 namespace tinyblas::device {
 
@@ -17,6 +19,7 @@ namespace {
 
 // Of a block, as ptxas allows without an opt-in.
 constexpr std::size_t shared_limit = 48 << 10;
+constexpr std::size_t shared_alignment = 128;  // all banks, so that every run has the same conflicts
 constexpr int poison = 0xFF;  // NaN as float and as double
 constexpr int canary = 0xA5;
 
@@ -53,10 +56,14 @@ void* shared_storage(const void* key, std::size_t bytes, std::size_t alignment, 
         machine().fail_current("a block's shared memory of " + std::to_string(total) +
                                " bytes exceeds the " + std::to_string(limit) +
                                (large ? " of its launch" : " of a declaration"));
-    void* data = operator new(bytes + canary_bytes, std::align_val_t(alignment));
+    alignment = std::max(alignment, shared_alignment);
+    void* data = operator new(guard_bytes + bytes + canary_bytes + guard_bytes,
+                              std::align_val_t(alignment));
     machine().storages.push_back({key, name, bytes, large, {data, Storage::Delete{alignment}}});
-    machine().storages.back().clear();
-    return data;
+    const Storage& storage = machine().storages.back();
+    storage.clear();
+    machine().tracer.add_shared(storage.begin(), bytes, name);
+    return storage.begin();
 }
 
 void require_shared(const void* first, std::size_t bytes, Place place) {
@@ -67,9 +74,34 @@ void require_shared(const void* first, std::size_t bytes, Place place) {
     fail_thread("an address is not in shared memory", place);
 }
 
-void start_copy(void* to, const void* from, int bytes, int valid) {
-    std::memset(to, poison, static_cast<std::size_t>(bytes));
-    running().copies.push_back({to, from, bytes, valid});
+void fetch_bytes(void* to, int bytes, unsigned long long texture, int index, Place place) {
+    running();
+    const auto* const linear = reinterpret_cast<const LinearTexture*>(texture);
+    if (linear->element_bytes != bytes)
+        fail_thread("a fetch of " + std::to_string(bytes) + " bytes from a texture of " +
+                        std::to_string(linear->element_bytes) + "-byte elements",
+                    place);
+    const auto size = static_cast<std::size_t>(bytes);
+    const auto first = static_cast<std::size_t>(index) * size;
+    if (index < 0 || first + size > linear->bytes)
+        std::memset(to, 0, size);
+    else
+        read_at_once(to, static_cast<const std::byte*>(linear->data) + first, size, place);
+}
+
+unsigned take_turn(unsigned* counter, unsigned last, Place place) {
+    trace_access(Access::atomic, counter, sizeof *counter, sizeof *counter, place);
+    const unsigned turn = *counter;
+    *counter = turn >= last ? 0 : turn + 1;
+    return turn;
+}
+
+void start_copy(void* to, const void* from, int bytes, int valid, Place place) {
+    const auto width = static_cast<std::size_t>(bytes);
+    trace_access(Access::read, from, static_cast<std::size_t>(valid), width, place);
+    trace_access(Access::write, to, width, width, place);
+    std::memset(to, poison, width);
+    running().copies.push_back({to, from, bytes, valid, place});
 }
 
 void close_copies() {
@@ -86,6 +118,7 @@ void finish_copies(std::size_t pending) {
     for (std::size_t i = 0; i < count; ++i) {
         const Copy& copy = thread.copies[i];
         const auto valid = static_cast<std::size_t>(copy.valid);
+        trace_arrival(copy.to, static_cast<std::size_t>(copy.bytes), copy.place);
         if (valid > 0) std::memcpy(copy.to, copy.from, valid);
         std::memset(static_cast<std::byte*>(copy.to) + valid, 0,
                     static_cast<std::size_t>(copy.bytes) - valid);

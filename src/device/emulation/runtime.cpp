@@ -5,14 +5,18 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
 #include "check.hpp"
+#include "device/emulation/texture.hpp"
+#include "device/emulation/trace_memory.hpp"
 
 // A stream is an address to tell it from others: kernels and copies are done when their calls
 // return.
 struct CUstream_st {};
+struct CUevent_st {};
 
 namespace tinyblas::device {
 
@@ -20,7 +24,8 @@ namespace {
 
 constexpr std::size_t alignment = 256;        // as CUDA's allocations
 constexpr std::size_t pitch_alignment = 512;  // as cudaMallocPitch's rows on current GPUs
-constexpr int poison = 0xFF;                  // NaN: reads of what nobody wrote show
+
+std::atomic<int> textures_alive = 0;
 
 std::size_t memory_size() {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -53,6 +58,36 @@ Stream create_stream() { return new CUstream_st; }
 void destroy_stream(Stream stream) noexcept { delete stream; }
 void synchronize(Stream, const char*) {}
 
+Event create_event() { return new CUevent_st; }
+void destroy_event(Event event) noexcept { delete event; }
+void record(Event, Stream, const char*) {}
+void wait(Stream, Event, const char*) {}
+void wait_on_host(Event, const char*) {}
+
+bool is_capturing(Stream, const char*) { return false; }
+void keep_with_graph(Stream, std::shared_ptr<void>, const char* operation) {
+    fail(Status::internal_error, operation, ": device emulation has no graphs");
+}
+void release_of_graphs() noexcept {}
+Uncaptured::Uncaptured() : mode_(0) {}
+Uncaptured::~Uncaptured() { static_cast<void>(mode_); }
+
+Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
+                       const char* operation) {
+    require(reinterpret_cast<std::uintptr_t>(data) % texture_alignment(0) == 0, operation,
+            ": a texture starts at ", data, ": must be a multiple of ", texture_alignment(0));
+    ++textures_alive;
+    return reinterpret_cast<Texture>(new LinearTexture{data, bytes, element_bytes});
+}
+void destroy_texture(Texture texture) noexcept {
+    --textures_alive;
+    delete reinterpret_cast<LinearTexture*>(texture);
+}
+int living_textures() { return textures_alive; }
+// Far shorter than a GPU's, so that small tests have vectors of several textures.
+std::int64_t longest_texture(int, int) { return 1 << 14; }
+std::size_t texture_alignment(int) { return 512; }
+
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
                std::size_t& pitch) {
     const auto refuse = [&] {
@@ -71,14 +106,24 @@ void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t e
     if (pitch == 0 || rows == 0) return nullptr;
     if (rows > limit / pitch) refuse();
     // Exactly this size: AddressSanitizer's redzone begins where the memory ends.
-    void* data = operator new(pitch* rows, std::align_val_t(alignment), std::nothrow);
-    if (data == nullptr) refuse();
-    return std::memset(data, poison, pitch * rows);
+    void* whole = operator new(guard_bytes + pitch * rows + guard_bytes,
+                               std::align_val_t(alignment), std::nothrow);
+    if (whole == nullptr) refuse();
+    void* data = static_cast<std::byte*>(whole) + guard_bytes;
+    fill_with_poison(data, pitch * rows);  // reads of what nobody wrote show
+    trace_allocated(data, pitch * rows);
+    return data;
 }
 
-void release(Memory, void* data) noexcept { operator delete(data, std::align_val_t(alignment)); }
+void release(Memory, void* data) noexcept {
+    if (data == nullptr) return;
+    trace_released(data);
+    operator delete(static_cast<std::byte*>(data) - guard_bytes, std::align_val_t(alignment));
+}
 
 bool reachable(const void*) { return true; }
+
+void set_to_zero(void* data, std::size_t bytes, const char*) { std::memset(data, 0, bytes); }
 
 void copy_2d(Stream, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
              std::size_t width, std::size_t rows, const char*) {

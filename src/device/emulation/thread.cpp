@@ -61,9 +61,11 @@ void Thread::resume() {
     void* fake_stack = nullptr;
     current = this;
     threadIdx = index;
+    if (!machine_.unwinding && !quit_) machine_.tracer.enter(rank, stack_);
     leave_stack(&fake_stack, stack_, stack_bytes);
     fiber_ = std::move(fiber_).resume();
     enter_stack(fake_stack, nullptr, nullptr);
+    Tracer::leave();
     current = nullptr;
 }
 

@@ -25,6 +25,7 @@ struct Copy {
     void* to;
     const void* from;
     int bytes, valid;
+    Place place;
 };
 
 /// What a parked thread waits for.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Counting banks and sectors.
+#include "device/emulation/trace_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace tinyblas::device {
+
+namespace {
+
+constexpr unsigned warp_lanes = 32;
+constexpr unsigned banks = 32;
+constexpr unsigned word = 4;
+constexpr unsigned sector = 32;
+
+/// The distinct pieces of `size` bytes that the accesses touch, in order.
+std::vector<std::uintptr_t> pieces(std::span<const LaneAccess> accesses, unsigned size) {
+    std::vector<std::uintptr_t> found;
+    for (const LaneAccess& access : accesses)
+        for (auto piece = access.address / size;
+             piece <= (access.address + access.bytes - 1) / size; ++piece)
+            found.push_back(piece);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+}  // namespace
+
+RequestCost wavefronts(std::span<const LaneAccess> lanes, unsigned bytes) {
+    const unsigned group_lanes = bytes <= word ? warp_lanes : std::max(1u, banks * word / bytes);
+    RequestCost cost;
+    for (std::size_t first = 0; first < lanes.size();) {
+        const unsigned group = lanes[first].lane / group_lanes;
+        std::size_t last = first;
+        while (last < lanes.size() && lanes[last].lane / group_lanes == group) ++last;
+        std::array<std::uint64_t, banks> words{};
+        for (const auto piece : pieces(lanes.subspan(first, last - first), word))
+            ++words[piece % banks];
+        cost.found += *std::max_element(words.begin(), words.end());
+        cost.ideal += 1;
+        first = last;
+    }
+    return cost;
+}
+
+RequestCost sectors(std::span<const LaneAccess> lanes) {
+    return {pieces(lanes, sector).size(), (pieces(lanes, 1).size() + sector - 1) / sector};
+}
+
+}  // namespace tinyblas::device

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// The memory and textures of a context: who owns them, and when they may go.
+#include "workspace.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "tinyblas/error.hpp"
+
+namespace tinyblas {
+namespace {
+
+std::shared_ptr<void> allocate(std::size_t bytes) {
+    std::size_t pitch = 0;
+    void* data = device::allocate(Memory::device, bytes, 1, 1, pitch);
+    return {data, [](void* memory) { device::release(Memory::device, memory); }};
+}
+
+/// Memory that belongs to the graph that `stream` is being captured into.
+void* memory_of_graph(device::Stream stream, std::size_t bytes, bool zero, const char* operation) {
+    const device::Uncaptured uncaptured;
+    device::release_of_graphs();
+    const auto memory = allocate(bytes);
+    if (zero) device::set_to_zero(memory.get(), bytes, operation);
+    device::keep_with_graph(stream, memory, operation);
+    return memory.get();
+}
+
+/// A texture that belongs to the graph that `stream` is being captured into.
+device::Texture texture_of_graph(device::Stream stream, const TextureRange& range,
+                                 const char* operation) {
+    const device::Uncaptured uncaptured;
+    device::release_of_graphs();
+    const auto texture =
+        device::create_texture(range.data, range.bytes, range.element_bytes, operation);
+    const std::shared_ptr<void> owner(nullptr,
+                                      [texture](void*) { device::destroy_texture(texture); });
+    device::keep_with_graph(stream, owner, operation);
+    return texture;
+}
+
+}  // namespace
+
+void TexturePool::clear() noexcept {
+    for (auto* generation : {&current_, &previous_}) {
+        for (const Entry& entry : *generation) device::destroy_texture(entry.texture);
+        generation->clear();
+    }
+    if (previous_end_) device::destroy_event(previous_end_);
+    previous_end_ = nullptr;
+}
+
+void TexturePool::get(device::Stream stream, std::span<const TextureRange> ranges,
+                      std::span<device::Texture> textures, const char* operation) {
+    if (current_.size() + ranges.size() > capacity) begin_generation(stream, operation);
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+        textures[i] = find_or_create(ranges[i], operation);
+}
+
+device::Texture TexturePool::find_or_create(const TextureRange& range, const char* operation) {
+    for (const Entry& entry : current_)
+        if (entry.range == range) return entry.texture;
+    current_.reserve(capacity);
+    const auto texture =
+        device::create_texture(range.data, range.bytes, range.element_bytes, operation);
+    current_.push_back({range, texture});
+    return texture;
+}
+
+void TexturePool::begin_generation(device::Stream stream, const char* operation) {
+    if (!previous_end_) previous_end_ = device::create_event();
+    if (!previous_.empty()) device::wait_on_host(previous_end_, operation);
+    for (const Entry& entry : previous_) device::destroy_texture(entry.texture);
+    previous_ = std::move(current_);
+    current_.clear();
+    device::record(previous_end_, stream, operation);
+}
+
+Workspace::~Workspace() {
+    std::optional<device::Guard> guard;
+    try {
+        guard.emplace(device_);
+    } catch (const Error&) {  // a broken device: there is nothing left to save
+    }
+    // Freeing device memory waits for the kernels that use it, and the textures.
+    if (scratch_) device::release(Memory::device, scratch_);
+    if (counters_) device::release(Memory::device, counters_);
+    if (host_words_) device::release(Memory::mapped, host_words_);
+    if (left_at_) device::destroy_event(left_at_);
+    textures_.clear();
+    device::release_of_graphs();
+}
+
+void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* operation) {
+    const device::Guard guard(device_);
+    if (device::is_capturing(stream, operation))
+        return memory_of_graph(stream, bytes, false, operation);
+    enter(stream, operation);
+    if (bytes <= scratch_bytes_) return scratch_;
+    device::synchronize(stream, operation);  // earlier operations may still use the old memory
+    std::size_t pitch = 0;
+    void* const larger = device::allocate(Memory::device, bytes, 1, 1, pitch);
+    if (scratch_) device::release(Memory::device, scratch_);
+    scratch_ = larger;
+    scratch_bytes_ = bytes;
+    return scratch_;
+}
+
+void* Workspace::counters(device::Stream stream, const char* operation) {
+    if (device::is_capturing(stream, operation))
+        return memory_of_graph(stream, counter_bytes, true, operation);
+    enter(stream, operation);
+    if (!counters_) {
+        std::size_t pitch = 0;
+        void* const memory = device::allocate(Memory::device, counter_bytes, 1, 1, pitch);
+        device::set_to_zero(memory, counter_bytes, operation);
+        counters_ = memory;
+    }
+    return counters_;
+}
+
+void Workspace::textures(device::Stream stream, std::span<const TextureRange> ranges,
+                         std::span<device::Texture> textures, const char* operation) {
+    if (device::is_capturing(stream, operation)) {
+        std::transform(ranges.begin(), ranges.end(), textures.begin(), [&](const auto& range) {
+            return texture_of_graph(stream, range, operation);
+        });
+        return;
+    }
+    enter(stream, operation);
+    textures_.get(stream, ranges, textures, operation);
+}
+
+Workspace::HostWords Workspace::host_words() {
+    if (!host_words_) {
+        std::size_t pitch = 0;
+        void* const memory =
+            device::allocate(Memory::mapped, 2 * sizeof(std::uint64_t), 1, 1, pitch);
+        host_words_ = new (memory) std::uint64_t[2]{};
+    }
+    if (++host_calls_ == 0) ++host_calls_;  // 0 is what the words carry at first
+    return {host_words_, host_calls_};
+}
+
+void Workspace::leave(device::Stream stream, const char* operation) {
+    if (!used_ || device::is_capturing(stream, operation)) return;
+    if (!left_at_) left_at_ = device::create_event();
+    device::record(left_at_, stream, operation);
+    used_ = false;
+    left_ = true;
+}
+
+void Workspace::enter(device::Stream stream, const char* operation) {
+    if (left_) device::wait(stream, left_at_, operation);
+    left_ = false;
+    used_ = true;
+}
+
+}  // namespace tinyblas
