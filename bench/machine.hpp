@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a benchmark needs of the machine under it. Two twins implement it: the folders cuda/ and
-// emulated/.
+// What a benchmark needs of the machine under it: clocks, limits, the libraries to compare with.
+// Two twins implement it and data.hpp: the folders cuda/ and emulated/.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,26 @@ bool emulated();
 using Facts = std::vector<std::pair<std::string, std::string>>;
 Facts machine_facts();
 
-/// Enqueues one call on the context's stream.
+/// Enqueues one call on the context's stream. Empty where there is nothing to run.
 using Work = std::function<void()>;
 
-/// Many calls timed as one. On a GPU: replays of a CUDA graph between two events, so that no launch
-/// from the host is timed.
+/// Many calls timed as one.
 class Batch {
   public:
     virtual ~Batch() = default;
     /// Runs the batch; seconds a call.
     virtual double seconds() = 0;
 };
-std::unique_ptr<Batch> make_batch(Context& context, int calls, const Work& work);
+/// On a GPU, between two events: replays of a CUDA graph, so that no launch from the host is timed,
+/// or long calls as they are. The graph holds at least `rotation` calls and the batch a whole
+/// number of graphs: a work that walks through so many copies of its operands meets each of them
+/// equally often.
+std::unique_ptr<Batch> make_batch(Context& context, int calls, const Work& work, int rotation = 1);
 
-/// The library to compare with.
+/// The reductions of reduce.hpp.
+enum class Reduction { asum, dot, nrm2, sum };
+
+/// The library to compare with. Results of reductions are in device memory.
 class Reference {
   public:
     virtual ~Reference() = default;
@@ -45,9 +51,32 @@ class Reference {
                       MatrixView<float> c) = 0;
     virtual void gemm(MatrixView<const double> a, MatrixView<const double> b,
                       MatrixView<double> c) = 0;
+    /// B = transposed(A), both with contiguous rows and apart.
+    virtual void transpose(MatrixView<const float> a, MatrixView<float> b) = 0;
+    virtual void transpose(MatrixView<const double> a, MatrixView<double> b) = 0;
+    /// Any reduction but sum, which it lacks.
+    virtual void reduce(Reduction operation, VectorView<const float> x, VectorView<const float> y,
+                        float* result) = 0;
+    virtual void reduce(Reduction operation, VectorView<const double> x, VectorView<const double> y,
+                        double* result) = 0;
+    /// asum in the form that waits for the number.
+    virtual float asum(VectorView<const float> x) = 0;
 };
 /// cuBLAS on the context's stream; null under emulation.
 std::unique_ptr<Reference> make_reference(Context& context);
+
+/// y_i = the polynomial at x_i as one writes it with Thrust: thrust::transform with Horner's rule,
+/// the coefficients in device memory. Empty under emulation.
+template <class T>
+Work thrust_polyval(Context& context, VectorView<const T> coefficients, VectorView<const T> x,
+                    VectorView<T> y);
+std::string thrust_name();
+
+/// What memory allows: the runtime's copy of `bytes` bytes from device memory to device memory; a
+/// kernel that does nothing but read `bytes` bytes of x, and as many of y unless that is null.
+/// Empty under emulation.
+Work plain_copy(Context& context, void* to, const void* from, std::int64_t bytes);
+Work plain_read(Context& context, const void* x, const void* y, std::int64_t bytes);
 
 /// What a kernel of nothing but fused multiply-adds in type T reaches; zeros under emulation.
 struct Peak {
@@ -56,18 +85,5 @@ struct Peak {
 };
 template <class T>
 Peak fma_peak(Context& context);
-
-/// `count` elements of the normal distribution N(0, 1), the same for the same seed; or all NaN.
-template <class T>
-void fill_normal(Context& context, T* data, std::int64_t count, std::uint64_t seed);
-template <class T>
-void fill_nan(Context& context, T* data, std::int64_t count);
-
-/// The largest |c - r| / (|A| |B|), r = A B to twice T's precision, over sampled entries (see
-/// samples.hpp), in units of T's rounding unit: 2^-24 or 2^-53. NaN in C gives infinity. Waits for
-/// the stream.
-template <class T>
-double worst_error(Context& context, MatrixView<const T> a, MatrixView<const T> b,
-                   MatrixView<const T> c);
 
 }  // namespace tinyblas::bench

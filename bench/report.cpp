@@ -13,9 +13,10 @@ namespace {
 
 constexpr int bar_width = 16;
 
-/// `value` with `decimals`, or a dash if there is no such figure.
+/// `value` with `decimals`, or with four digits if that is negative; a dash if there is no figure.
 std::string figure(double value, int decimals) {
     if (!(value > 0)) return "-";
+    if (decimals < 0) decimals = std::clamp(3 - static_cast<int>(std::log10(value)), 0, 5);
     char text[32];
     std::snprintf(text, sizeof text, "%.*f", decimals, value);
     return text;
@@ -28,54 +29,72 @@ std::string bar(double part) {
 
 }  // namespace
 
+double Row::number(const char* counter) const {
+    const auto found = run_.counters.find(counter);
+    return found == run_.counters.end() ? 0 : found->second.value;
+}
+std::string Row::block() const { return name().substr(0, name().find('/', name().find('/') + 1)); }
+std::string Row::rung() const { return run_.report_label.substr(0, run_.report_label.find('/')); }
+std::string Row::detail() const {
+    return run_.report_label.substr(run_.report_label.find('/') + 1);
+}
+
+Column detail_column(int width) {
+    return {"case", -width - 2, [width](const Row& row) {
+                return "  " + row.detail().substr(0, static_cast<std::size_t>(width));
+            }};
+}
+Column rung_column() {
+    return {" rung", -10, [](const Row& row) { return " " + row.rung(); }};
+}
+Column number_column(const char* heading, int width, const char* counter, int decimals,
+                     double scale) {
+    return {heading, width, [counter, decimals, scale](const Row& row) {
+                return figure(row.number(counter) * scale, decimals);
+            }};
+}
+Column percent_column(const char* heading, const char* counter) {
+    return {heading, 7, [counter](const Row& row) {
+                const std::string text = figure(100 * row.number(counter), 1);
+                return text == "-" ? text : text + "%";
+            }};
+}
+Column ratio_column() { return number_column("ratio", 6, "ratio", 3); }
+Column spread_column() {
+    return {"[p10 p90]", -13, [](const Row& row) {
+                if (!(row.number("ratio") > 0)) return std::string("-");
+                return "[" + figure(row.number("ratio_p10"), 3) + " " +
+                       figure(row.number("ratio_p90"), 3) + "]";
+            }};
+}
+Column bar_column(const char* heading, const char* counter, double scale) {
+    return {heading, 0,
+            [counter, scale](const Row& row) { return " " + bar(row.number(counter) * scale); }};
+}
+
 bool Table::ReportContext(const Context&) {
-    std::printf("%s\n%-30s %6s %6s %6s  %-9s ", lines_.c_str(), "case", "m", "n", "k", "rung");
-    if (emulated())
-        std::printf("%7s %6s  %s\n", "MFLOP/s", "error", "to 2 GFLOP/s of the CPU");
-    else
-        std::printf("%7s %7s %6s %-13s %6s %6s %6s  %s\n", "TFLOP/s", "cuBLAS", "ratio",
-                    "[p10 p90]", "peak", "error", "cuBLAS", "to the peak");
+    std::printf("%s\n", lines_.c_str());
+    for (const Column& column : columns_) std::printf("%*s ", column.width, column.heading.c_str());
+    std::printf("\n");
     return true;
 }
 
 void Table::ReportRuns(const std::vector<Run>& runs) {
     for (const Run& run : runs)
-        if (run.run_type == Run::RT_Iteration) print(run);
+        if (run.run_type == Run::RT_Iteration) print(Row(run));
     std::fflush(stdout);
 }
 
-void Table::print(const Run& run) {
-    const auto number = [&](const char* name) {
-        const auto found = run.counters.find(name);
-        return found == run.counters.end() ? 0.0 : found->second.value;
-    };
-    const auto extent = [&](const char* name) { return static_cast<long long>(number(name)); };
-    // The name is type/group/extents/..., the label rung/detail.
-    const std::string& name = run.run_name.function_name;
-    std::string block = name.substr(0, name.find('/', name.find('/') + 1));
-    if (block != block_) std::printf("%s\n", block.c_str());
-    block_ = std::move(block);
-    if (number("tflops") == 0) {
-        std::printf("%s: FAILED, see the error stream\n", name.c_str());
+void Table::print(const Row& row) {
+    if (row.block() != block_) std::printf("%s\n", row.block().c_str());
+    block_ = row.block();
+    if (row.number("microseconds") == 0) {
+        std::printf("  %s: NOT MEASURED, see the error stream\n", row.name().c_str());
         return;
     }
-    const auto slash = run.report_label.find('/');
-    std::printf("  %-28.28s %6lld %6lld %6lld  %-9s ", run.report_label.substr(slash + 1).c_str(),
-                extent("m"), extent("n"), extent("k"), run.report_label.substr(0, slash).c_str());
-    const char* const verdict = number("wrong") != 0 ? "  WRONG" : "";
-    if (emulated()) {
-        std::printf("%7s %6s  %s%s\n", figure(number("tflops") * 1e6, 0).c_str(),
-                    figure(number("error"), 2).c_str(), bar(number("tflops") * 500).c_str(),
-                    verdict);
-        return;
-    }
-    char spread[32];
-    std::snprintf(spread, sizeof spread, "[%.3f %.3f]", number("ratio_p10"), number("ratio_p90"));
-    std::printf("%7s %7s %6s %-13s %5.1f%% %6s %6s  %s%s\n", figure(number("tflops"), 2).c_str(),
-                figure(number("cublas_tflops"), 2).c_str(), figure(number("ratio"), 3).c_str(),
-                spread, 100 * number("peak_fraction"), figure(number("error"), 2).c_str(),
-                figure(number("cublas_error"), 2).c_str(), bar(number("peak_fraction")).c_str(),
-                verdict);
+    for (const Column& column : columns_)
+        std::printf("%*s ", column.width, column.text(row).c_str());
+    std::printf("%s\n", row.number("wrong") != 0 ? " WRONG" : "");
 }
 
 void Table::Finalize() {

@@ -4,24 +4,59 @@
 
 #include <benchmark/benchmark.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace tinyblas::bench {
+
+/// One case. Its name is type/group/..., its label rung/detail.
+class Row {
+  public:
+    explicit Row(const benchmark::BenchmarkReporter::Run& run) : run_(run) {}
+
+    /// A counter; 0 if there is none of that name.
+    double number(const char* counter) const;
+    const std::string& name() const { return run_.run_name.function_name; }
+    std::string block() const;  // type/group
+    std::string rung() const;
+    std::string detail() const;
+
+  private:
+    const benchmark::BenchmarkReporter::Run& run_;
+};
+
+struct Column {
+    std::string heading;
+    int width;  // negative: to the left
+    std::function<std::string(const Row&)> text;
+};
+Column detail_column(int width = 28);
+Column rung_column();
+/// A counter times `scale`, a dash where that is not positive. Without `decimals`: four digits.
+Column number_column(const char* heading, int width, const char* counter, int decimals = -1,
+                     double scale = 1);
+Column percent_column(const char* heading, const char* counter);
+Column ratio_column();   // the reference's time over ours,
+Column spread_column();  // and its 10th and 90th percentile over the rounds
+Column bar_column(const char* heading, const char* counter, double scale = 1);
 
 class Table : public benchmark::BenchmarkReporter {
   public:
     /// `lines` go above the table: what was measured, on what.
-    explicit Table(std::string lines) : lines_(std::move(lines)) {}
+    Table(std::string lines, std::vector<Column> columns)
+        : lines_(std::move(lines)), columns_(std::move(columns)) {}
 
     bool ReportContext(const Context& context) override;
     void ReportRuns(const std::vector<Run>& runs) override;
     void Finalize() override;
 
   private:
-    void print(const Run& run);
+    void print(const Row& row);
 
     std::string lines_;
-    std::string block_;  // type/group of the row above: a change gets a line of its own
+    std::vector<Column> columns_;
+    std::string block_;  // of the row above: a change gets a line of its own
 };
 
 }  // namespace tinyblas::bench

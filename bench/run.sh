@@ -1,33 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the gemm benchmark with all set-up: on the GPU if there is one, beside cuBLAS; else the ladder under device emulation.
-# bench/run.sh [--record] [FLAG OF bench_gemm...]; --record keeps the run in bench/results and rewrites the README's table.
+# Runs a benchmark with all set-up: on the GPU if there is one, beside cuBLAS; else the ladder under device emulation.
+# bench/run.sh [gemm|transpose|reduce|polyval|all] [--record] [--trace [FILTER]] [FLAG OF THE BENCHMARK...]
+#   --record  keeps the run in bench/results, rewrites the README's tables and draws the plots
+#   --trace   shows what the kernels ask of memory instead, under device emulation (bench/trace.sh)
 set -euo pipefail
 caller=$PWD  # where the flags' files are
 cd "$(dirname "$0")/.."
 # shellcheck source=bench/setup.sh
 source bench/setup.sh
-
-record=0
-flags=()
-for flag; do
-    if [[ $flag == --record ]]; then record=1; else flags+=("$flag"); fi
-done
 stop() {
     say "$*" >&2
     exit 1
 }
 
+operations=(gemm)
+case ${1-} in
+    gemm | transpose | reduce | polyval) operations=("$1") && shift ;;
+    all) operations=(gemm transpose reduce polyval) && shift ;;
+    [!-]*) stop "there is no benchmark '$1': must be gemm, transpose, reduce, polyval or all" ;;
+esac
+record=0
+flags=()
+while (($#)); do
+    case $1 in
+        --record) record=1 ;;
+        --trace) exec bench/trace.sh "${@:2}" ;;
+        *) flags+=("$1") ;;
+    esac
+    shift
+done
+
 prepare() {
     local packages=(g++ cmake ninja-build libbenchmark-dev) options=(-DTINYBLAS_BUILD_BENCH=ON -DTINYBLAS_BUILD_TESTS=OFF)
+    targets=("${operations[@]/#/bench_}")
     if has_gpu && has_nvcc; then
         preset=cuda
         options+=(-DCMAKE_CUDA_ARCHITECTURES="${CUDAARCHS:-$(gpu_architecture)}")
-        targets=(bench_gemm bench_startup)
+        targets+=(bench_startup)
         say "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)"
     else
         preset=emulated
-        targets=(bench_gemm)
         packages+=(libboost-context-dev)
         say "no $(has_gpu && echo nvcc || echo GPU) here: device emulation on the CPU, whose times are NOT GPU FIGURES"
         ((record == 0)) || stop "--record needs a GPU and nvcc: emulated times are not kept"
@@ -53,13 +66,19 @@ fi
 export TINYBLAS_COMMIT=${TINYBLAS_COMMIT-unknown}
 
 folder=$PWD/build/$preset
-startup=()
-if [[ $preset == cuda ]]; then
-    say "start-up costs" >&2
-    "$folder/bench/bench_startup" --json "$folder/bench_startup.json" >&2
-    startup=("$folder/bench_startup.json")
-fi
-say "bench_gemm ${flags[*]-}" >&2
-(cd "$caller" && "$folder/bench/bench_gemm" --benchmark_out="$folder/bench_gemm.json" --benchmark_out_format=json "${flags[@]}")
-say "done; every number is in build/$preset/bench_gemm.json" >&2
-if ((record)); then python3 bench/table.py --record "$folder/bench_gemm.json" "${startup[@]}" >&2; fi
+failed=0
+for operation in "${operations[@]}"; do
+    kept=("$operation" "$folder/bench_$operation.json")
+    if [[ $preset == cuda && $operation == gemm ]]; then
+        say "start-up costs" >&2
+        "$folder/bench/bench_startup" --json "$folder/bench_startup.json" >&2
+        kept+=("$folder/bench_startup.json")
+    fi
+    say "bench_$operation ${flags[*]-}" >&2
+    (cd "$caller" && "$folder/bench/bench_$operation" --benchmark_out="${kept[1]}" --benchmark_out_format=json \
+        "${flags[@]}") || failed=1
+    say "done; every number is in build/$preset/bench_$operation.json" >&2
+    if ((record && !failed)); then python3 bench/table.py --record "${kept[@]}" >&2; fi
+done
+if ((record && !failed)); then python3 bench/plot.py --if-possible >&2; fi
+exit $failed

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Random numbers by position, the same on the GPU and the CPU, and the entries of C that the error
-// is measured on.
+// Random numbers by position, the same on the GPU and the CPU, and the entries of a result that its
+// error is measured on.
 #pragma once
 
 #include <cstdint>
 
 namespace tinyblas::bench {
+
+/// An element of 16 bytes.
+struct alignas(16) Bits128 {
+    std::uint64_t low, high;
+    constexpr bool operator==(const Bits128&) const = default;
+};
 
 /// 64 random bits for position `i` of the sequence `seed`. Source: Steele, Lea, Flood, SplitMix,
 /// OOPSLA 2014.
@@ -33,6 +39,12 @@ constexpr Entry sample(int s, std::int64_t m, std::int64_t n) {
     if (s < 4) return {s & 1 ? m - 1 : 0, s & 2 ? n - 1 : 0};
     if (s < 36) return s % 2 == 0 ? Entry{m - 1, j} : Entry{i, n - 1};
     return {i, j};
+}
+/// Of a vector: both ends, then anywhere.
+constexpr std::int64_t sample(int s, std::int64_t n) {
+    if (s < 64) return s % 2 == 0 ? (s / 2) % n : n - 1 - (s / 2) % n;
+    return static_cast<std::int64_t>(random_bits(1, static_cast<std::uint64_t>(s)) %
+                                     static_cast<std::uint64_t>(n));
 }
 
 }  // namespace tinyblas::bench

@@ -1,149 +1,202 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the README's results table from bench/results/<gpu>.json.
+"""Writes the README's results tables from bench/results/<gpu>/<operation>.json.
 
-bench/table.py                                 rewrites the table
-bench/table.py --record RUN.json [STARTUP.json]  keeps a run as bench/results/<gpu>.json first
+bench/table.py                                             rewrites the tables
+bench/table.py --record OPERATION RUN.json [STARTUP.json]  keeps a run first
+
+The table of an operation stands between the lines <!-- results OPERATION --> and <!-- end of results OPERATION -->.
 """
-import json
-import re
 import statistics
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results"
-BEGIN, END = "<!-- bench_gemm:begin -->", "<!-- bench_gemm:end -->"
-PRIVATE = ("host_name", "executable", "load_avg")  # of Google Benchmark's context: says nothing about the figures
+sys.dont_write_bytecode = True
+from recorded import OPERATIONS, ROOT, folders, read, record, runs
 
-
-def read(path):
-    """The text of a file, or the end of this program with a sentence."""
-    try:
-        return Path(path).read_text()
-    except OSError as error:
-        sys.exit(f"{path}: cannot be read: {error.strerror}")
+# --- Cells ------------------------------------------------------------------------------------------------------------
 
 
-def read_json(path, *keys):
-    """The object in a file, which must have these keys."""
-    try:
-        content = json.loads(read(path))
-    except ValueError as error:
-        sys.exit(f"{path}: not JSON: {error}")
-    for key in keys:
-        if not isinstance(content, dict) or key not in content:
-            sys.exit(f'{path}: holds no "{key}"')
-    return content
+def digits(value, places=None):
+    """Three digits or more; nothing where there is no figure."""
+    if not value:
+        return ""
+    if places is None:
+        places = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:,.{places}f}"
 
 
-def record(run_path, startup_path=None):
-    """Keeps one run under the name of its GPU, a line a benchmark."""
-    run = read_json(run_path, "context", "benchmarks")
-    context = {key: value for key, value in run["context"].items() if key not in PRIVATE}
-    if "figures" in context:
-        sys.exit(f"{run_path}: {context['figures']}; such a run is not kept")
-    wrong = [row["name"] for row in run["benchmarks"] if row.get("wrong")]
-    if wrong:
-        sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
-    if startup_path:
-        context["startup"] = read_json(startup_path, "tinyblas", "cublas")
-    target = RESULTS / (re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_") + ".json")
-    rows = ",\n".join("  " + json.dumps(row) for row in run["benchmarks"])
-    RESULTS.mkdir(exist_ok=True)
-    target.write_text(f'{{"context": {json.dumps(context, indent=1)},\n"benchmarks": [\n{rows}\n]}}\n')
-    print(f"recorded {target.relative_to(ROOT)}")
+def percent(value):
+    return f"{100 * value:.0f} %" if value else ""
 
 
-def cases(run):
-    """The measured cases: type and group from the name type/group/extents/layout/rung, rung from the label."""
-    for row in run["benchmarks"]:
-        if "tflops" not in row:
-            continue
-        row["type"], row["group"], _, row["layout"], row["asked"] = row["name"].split("/")[:5]
-        row["rung"], _, row["detail"] = row["label"].partition("/")
-        yield row
+def ratio(row):
+    if not row.get("ratio"):
+        return ""
+    return f"{row['ratio']:.3f} [{row['ratio_p10']:.3f}, {row['ratio_p90']:.3f}]"
 
 
 def markdown(header, rows):
     line = lambda cells: "| " + " | ".join(cells) + " |"
+    if not rows:
+        return []
     return [line(header), line(["---"] + ["---:"] * (len(header) - 1))] + [line(row) for row in rows] + [""]
 
 
-def ladder(rows, kind):
-    """One line a square: every rung's speed, then how the chosen one compares."""
-    squares = {}
+def streams(first, rows, share, label):
+    """One line a row of an operation that streams memory."""
+    header = [first, "us", "cuBLAS", "ratio [p10, p90]", "GB/s", "cuBLAS", share]
+    return markdown(header, [[label(row), digits(row["microseconds"]), digits(row["reference_microseconds"]), ratio(row),
+                              digits(row["gbs"]), digits(row["reference_gbs"]), percent(row["limit_share"])]
+                             for row in rows])
+
+
+def ladder(first, rows, key, rungs, field, least=10000):
+    """One line a size on which every rung ran: their speeds."""
+    sizes = {}
     for row in rows:
-        if row["type"] == kind and row["group"] == "square":
-            squares.setdefault(int(row["n"]), {})[row["rung"].partition("(")[0]] = row
-    lines = []
-    for n, rungs in sorted(squares.items()):
-        speed = lambda rung: f"{rungs[rung]['tflops']:.1f}" if rung in rungs else ""
-        top = rungs.get("tuned") or list(rungs.values())[-1]
-        lines.append([str(n), speed("naive"), speed("tiled"), speed("tuned"), f"{top['cublas_tflops']:.1f}",
-                      f"{top['ratio']:.3f} [{top['ratio_p10']:.3f}, {top['ratio_p90']:.3f}]",
-                      f"{100 * top['peak_fraction']:.0f} %", f"{top['error']:.2f}", f"{top['cublas_error']:.2f}"])
-    header = [f"{kind}, n", "naive", "tiled", "tuned", "cuBLAS", "tuned / cuBLAS [p10, p90]", "of peak", "error",
-              "cuBLAS's"]
-    return markdown(header, lines) if lines else []
+        sizes.setdefault(int(row[key]), {})[row["rung"]] = row
+    climbed = [(size, found) for size, found in sorted(sizes.items()) if all(rung in found for rung in rungs)]
+    return markdown([first, *rungs], [[power(size, least)] + [digits(found[rung][field]) for rung in rungs]
+                                      for size, found in climbed])
 
 
-def others(rows):
-    """One line a group of shapes: the spread of the ratio over its cases."""
+def power(n, least=10000):
+    """n, as a power of two where that is shorter: from `least` on."""
+    n = int(n)
+    return f"2^{n.bit_length() - 1}" if n >= least and n & (n - 1) == 0 else str(n)
+
+
+def others(rows, detail):
+    """One line a group: the spread of the ratio over its cases."""
     groups = {}
     for row in rows:
-        if row["group"] not in ("square", "control") and row["asked"] == "best":
+        if row["asked"] == "best" and row["group"] != "control" and row.get("ratio"):
             groups.setdefault((row["type"], row["group"]), []).append(row)
     lines = []
     for (kind, group), members in groups.items():
         ratios = [row["ratio"] for row in members]
         worst = min(members, key=lambda row: row["ratio"])
         lines.append([f"{kind}, {group}", str(len(members)), f"{statistics.geometric_mean(ratios):.3f}",
-                      f"{min(ratios):.3f} ({worst['detail']}, {worst['m']:.0f} x {worst['n']:.0f} x {worst['k']:.0f})",
-                      f"{max(ratios):.3f}"])
-    header = ["other shapes", "cases", "tuned / cuBLAS, geometric mean", "worst", "best"]
-    return markdown(header, lines) if lines else []
+                      f"{min(ratios):.3f} ({detail(worst)})", f"{max(ratios):.3f}"])
+    return markdown(["other cases", "count", "ours / cuBLAS, geometric mean", "worst", "best"], lines)
 
 
-def startup(context):
-    costs = context.get("startup")
-    if not costs:
-        return []
+# --- Operations: the lines under a sentence on the run ----------------------------------------------------------------
+
+
+def gemm_squares(run, kind):
+    squares = {}
+    for row in run.select(type=kind, group="square"):
+        squares.setdefault(int(row["n"]), {})[row["rung"]] = row
+    lines = []
+    for n, rungs in sorted(squares.items()):
+        speed = lambda rung: f"{rungs[rung]['tflops']:.1f}" if rung in rungs else ""
+        top = rungs.get("tuned") or list(rungs.values())[-1]
+        lines.append([str(n), speed("naive"), speed("tiled"), speed("tuned"), f"{top['cublas_tflops']:.1f}", ratio(top),
+                      percent(top["peak_fraction"]), f"{top['error']:.2f}", f"{top['cublas_error']:.2f}"])
+    return markdown([f"{kind}, n", "naive", "tiled", "tuned", "cuBLAS", "tuned / cuBLAS [p10, p90]", "of peak", "error",
+                     "cuBLAS's"], lines)
+
+
+def gemm_startup(costs):
     names = {"first_gemm_ms": "context and first gemm, ms", "enqueue_us": "host time to enqueue a gemm, us",
              "device_memory_mb": "device memory held, MB"}
     rows = [[text, f"{costs['tinyblas'][key]:.1f}", f"{costs['cublas'][key]:.1f}"] for key, text in names.items()]
     return markdown(["with the CUDA runtime up, n = 64", "tinyblas", "cuBLAS"], rows)
 
 
-def section(path):
-    run = read_json(path, "context", "benchmarks")
-    context, rows = run["context"], list(cases(run))
-    control = [row["ratio"] for row in rows if row["group"] == "control"]
-    noise = "; cuBLAS against itself " + ", ".join(f"{ratio:.3f}" for ratio in control) if control else ""
-    lines = [f"{context['gpu']}, driver {context['driver']}, {context['reference']}, tinyblas {context['tinyblas_commit']}, "
-             f"{context['date'][:10]}. TFLOP/s; the ratio is cuBLAS's time over ours, the median of {context['rounds']} "
-             f"interleaved rounds ({context['regime']}){noise}. Peak: measured, {context['ffma_peak']} in float at "
-             f"{context['sm_clock_in_ffma']}, {context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest "
-             "|c - AB| / (|A||B|) of 512 entries, in units of 2^-24 (sgemm) or 2^-53 (dgemm).", ""]
-    for kind in ("sgemm", "dgemm"):
-        lines += ladder(rows, kind)
-    return lines + others(rows) + startup(context)
+def gemm(run):
+    context = run.context
+    control = [row["ratio"] for row in run.select(group="control")]
+    noise = "cuBLAS against itself: " + ", ".join(f"{value:.3f}" for value in control) + ". " if control else ""
+    text = (f"TFLOP/s. {noise}Peak: measured, {context['ffma_peak']} in float at {context['sm_clock_in_ffma']}, "
+            f"{context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest |c - AB| / "
+            "(|A||B|) of 512 entries, in units of 2^-24 (sgemm) or 2^-53 (dgemm).")
+    rest = [row for row in run.rows if row["group"] != "square"]
+    shape = lambda row: f"{row['detail']}, {row['m']:.0f} x {row['n']:.0f} x {row['k']:.0f}"
+    lines = gemm_squares(run, "sgemm") + gemm_squares(run, "dgemm") + others(rest, shape)
+    return text, lines + gemm_startup(context["startup"]) if "startup" in context else lines
+
+
+def transpose(run):
+    text = ("Bytes read and written; every element checked. Of copy: of the runtime's copy of as many bytes in the same "
+            f"rounds ({run.context['copy_speed']} for 4 GiB). cuBLAS: geam, which cannot work in place.")
+    label = lambda row: f"{row['type']}, {power(row['rows'], 10**5)} x {power(row['columns'], 10**5)}" + (
+        "" if row["detail"] == "packed" else f", {row['detail']}")
+    squares = run.select(type="float", group="square")
+    return text, (streams("matrix", run.select(asked="best"), "of copy", label) +
+                  ladder("float squares, GB/s", squares, "rows", ("naive", "padded", "tuned"), "gbs", 10**5))
+
+
+def reduce(run):
+    text = ("Bytes read. Of read: of a kernel that only reads as many bytes, in the same rounds "
+            f"({run.context['read_speed']} for 4 GiB). In a CUDA graph with the result in device memory, except the lines "
+            "'host': until the number is in the host's hands. Every result has the same bits twice.")
+    lines = []
+    for kind in ("sasum", "sdot"):
+        rows = run.select(type=kind, group="warm", asked="best")
+        lines += streams(f"{kind}, n", rows, "of read", lambda row: power(row["n"]))
+    label = lambda row: f"{row['type']}, {row['group']}, {power(row['n'])}"
+    lines += streams("otherwise", run.select(group=("cold", "misaligned", "strided", "host", "huge")), "of read", label)
+    for kind in ("sasum", "sdot"):
+        lines += ladder(f"{kind}, GB/s, n", run.select(type=kind, group="warm"), "n", ("naive", "texture", "tuned"), "gbs")
+    rest = [row for row in run.select(group="warm") if row["type"] not in ("sasum", "sdot")]
+    return text, lines + others(rest, lambda row: f"n = {power(row['n'])}")
+
+
+def polyval_degrees(run, kind):
+    steady = {row["degree"]: row for row in run.select(type=kind, group="sustained", asked="best")}
+    lines = []
+    for row in run.select(type=kind, group="burst", asked="best"):
+        hot = steady.get(row["degree"], {})
+        lines.append([f"{row['degree']:.0f}", power(row["n"]), digits(row["gbs"]), percent(row["limit_share"]),
+                      digits(row["tflops"]), percent(row["peak_fraction"]), digits(hot.get("tflops")),
+                      digits(hot.get("gbs")), ratio(row)])
+    return markdown([f"{kind}, degree", "n", "GB/s", "of copy", "TFLOP/s", "of peak", "sustained TFLOP/s",
+                     "sustained GB/s", "time of Thrust / ours [p10, p90]"], lines)
+
+
+def polyval(run):
+    context = run.context
+    text = (f"Beside {context['reference']} with Horner's rule. Of copy: of the runtime's copy of as many bytes, in the "
+            f"same rounds ({context['copy_speed']} for 4 GiB). Of peak: {context['ffma_peak']} in float, "
+            f"{context['dfma_peak']} in double. Sustained: after half a second without pause, where the power limit decides.")
+    lines = polyval_degrees(run, "spolyval") + polyval_degrees(run, "dpolyval")
+    burst = [row for row in run.select(type="spolyval", group="burst") if row["n"] == 2**28]
+    return text, lines + ladder("spolyval, n = 2^28, GB/s, degree", burst, "degree", ("naive", "constant", "tuned"), "gbs")
+
+
+# --- README -----------------------------------------------------------------------------------------------------------
+
+
+def section(operation, run):
+    context = run.context
+    head = (f"{context['gpu']}, driver {context['driver']}, {context['reference']}, tinyblas {context['tinyblas_commit']}, "
+            f"{context['date'][:10]}; medians of {context['rounds']} interleaved rounds ({context['regime']}); a ratio is "
+            "the reference's time over ours. ")
+    text, lines = {"gemm": gemm, "transpose": transpose, "reduce": reduce, "polyval": polyval}[operation](run)
+    return [head + text, "", *lines]
 
 
 def rewrite_readme():
     readme = ROOT / "README.md"
     text = read(readme)
-    if BEGIN not in text or END not in text:
-        sys.exit(f"README.md: the marks {BEGIN} and {END} are not there")
-    lines = [line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]
-    before, rest = text.split(BEGIN, 1)
-    readme.write_text("\n".join([before + BEGIN] + (lines or ["No run recorded yet.", ""])) + END + rest.split(END, 1)[1])
-    print("README.md: table rewritten")
+    recorded = [runs(folder) for folder in folders()]
+    for operation in OPERATIONS:
+        begin, end = f"<!-- results {operation} -->", f"<!-- end of results {operation} -->"
+        if begin not in text or end not in text:
+            print(f"README.md: no table of {operation}: the marks {begin} and {end} are not there")
+            continue
+        lines = [line for found in recorded if operation in found for line in section(operation, found[operation])]
+        before, rest = text.split(begin, 1)
+        text = "\n".join([before + begin] + (lines or ["No run recorded yet.", ""])) + end + rest.split(end, 1)[1]
+    readme.write_text(text)
+    print("README.md: tables rewritten")
 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    if arguments[:1] == ["--record"] and len(arguments) in (2, 3):
+    if arguments[:1] == ["--record"] and len(arguments) in (3, 4):
         record(*arguments[1:])
     elif arguments:
         sys.exit(__doc__)

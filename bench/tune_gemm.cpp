@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bench.hpp"
+#include "gemm_shapes.hpp"
 #include "kernels/gemm/tiles.hpp"
+#include "race.hpp"
 #include "tinyblas/gemm.hpp"
 
 namespace tinyblas::bench {
@@ -65,13 +66,11 @@ void tune(Context& context, Scalar type, const char* type_name) {
         const auto c = operands.c();
         std::vector<double> tflops;
         for (const int entry : entries) {
-            Race race(
-                context,
-                [&] {
-                    gemm(context, T(1), operands.a(), operands.b(), T(0), c,
-                         {GemmKernel::tuned, entry});
-                },
-                Work(), 0.01);
+            const Work ours = [&] {
+                gemm(context, T(1), operands.a(), operands.b(), T(0), c,
+                     {GemmKernel::tuned, entry});
+            };
+            Race race(sized_batch(context, ours, 0.01));
             for (int round = 0; round < 3; ++round) race.round();
             const double flop = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                                 static_cast<double>(shape.k);

@@ -13,6 +13,17 @@ else()
 endif()
 set(TINYBLAS_BACKEND ${default_backend} CACHE STRING "What the kernels are built for: cuda or emulated")
 set_property(CACHE TINYBLAS_BACKEND PROPERTY STRINGS cuda emulated)
+option(TINYBLAS_TRACED "Device emulation sees every access of kernels to memory: slow, finds races" OFF)
+if(TINYBLAS_TRACED)
+    if(NOT TINYBLAS_BACKEND STREQUAL emulated)
+        message(FATAL_ERROR "TINYBLAS_TRACED needs TINYBLAS_BACKEND=emulated")
+    endif()
+    # Of the files that hold kernels. Not for the linker: the calls end in src/device/emulation/trace_callbacks.cpp.
+    set(traced_flags -fsanitize=thread)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        list(APPEND traced_flags -Wno-array-bounds)  # the calls split paths of which g++ then thinks the worst
+    endif()
+endif()
 
 if(TINYBLAS_BACKEND STREQUAL cuda)
     if(default_backend STREQUAL emulated)

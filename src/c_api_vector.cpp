@@ -62,7 +62,7 @@ tinyblas_status polyval_from_c(const char* function, tinyblas_context context, s
         const auto x_view = vector_argument(5, "x", n, x, incx);
         const auto y_view = vector_argument(7, "y", n, y, incy);
         require_steps(8, "incy", n, incy);
-        if (n > 0) require_apart(7, "y", y_view, x_view);
+        require_apart(7, "y", y_view, x_view);
         context->polyval.ran =
             polyval(context->context, std::span(coefficients, static_cast<std::size_t>(count)),
                     x_view, y_view, {.kernel = context->polyval.asked})

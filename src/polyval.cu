@@ -68,7 +68,7 @@ PolyvalOperands<T> orient(VectorView<const T> x, VectorView<T> y) {
 template <class T, class Launch>
 void evaluate_in_pieces(Context& context, std::span<const T> coefficients,
                         const PolyvalOperands<T>& v, Launch launch) {
-    constexpr std::int64_t longest = polyval_long_slots<T>;
+    constexpr std::int64_t longest = polyval_most_steps<T>;
     constexpr std::int64_t elements_at_a_time = 1 << 20;
     const auto degree = static_cast<std::int64_t>(coefficients.size()) - 1;
     const bool waits_in_scratch = v.x.first == v.y.first && degree > longest;

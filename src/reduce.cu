@@ -71,19 +71,18 @@ std::size_t texture_ranges(const Call<T>& call, const VectorView<const T>& view,
     const auto address = reinterpret_cast<std::uintptr_t>(view.data);
     const auto before = static_cast<std::int64_t>(address % device::texture_alignment(device));
     const auto longest = static_cast<std::uint64_t>(device::longest_texture(texel, device));
-    const int shift = std::bit_width(longest) - 1;
+    const int shift = std::bit_width(longest - texture_reach) - 1;
     const std::int64_t bytes = before + view.size * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t of_one = texel << shift;
     const std::int64_t textures = (bytes + of_one - 1) / of_one;
-    if (textures > TextureOperand<T, count>::most_textures ||
-        bytes / texel > TextureOperand<T, count>::most_texels)
-        return 0;
+    if (textures > TextureOperand<T, count>::most_textures || bytes / texel > UINT32_MAX) return 0;
     operand.data = view.data;
     operand.texels_before = static_cast<unsigned>(before / texel);
     operand.shift = shift;
     const auto* const start = reinterpret_cast<const std::byte*>(view.data) - before;
     for (std::int64_t t = 0; t < textures; ++t) {
-        const auto size = static_cast<std::size_t>(std::min(of_one, bytes - t * of_one));
+        const auto size =
+            static_cast<std::size_t>(std::min(of_one + texel * texture_reach, bytes - t * of_one));
         ranges[used + static_cast<std::size_t>(t)] = {start + t * of_one, size,
                                                       static_cast<int>(texel)};
     }

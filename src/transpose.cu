@@ -3,6 +3,8 @@
 // size, whatever they mean.
 #include "tinyblas/transpose.hpp"
 
+#include <type_traits>
+
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "kernels/transpose/1_naive.cuh"
@@ -88,7 +90,7 @@ auto in_units(const MatrixView<Byte>& view) {
                             view.row_stride / unit, view.column_stride / unit};
 }
 
-/// Whether addresses, strides and `size` are multiples of Unit, of its address 8 bytes at most.
+/// Whether addresses are multiples of Unit's alignment, strides and `size` of its size.
 template <class Unit>
 bool divides(std::int64_t size, const From& a, const From& b) {
     const auto addresses =
@@ -115,7 +117,8 @@ bool launch_in_units(device::Stream stream, std::int64_t size, const From& a, co
 
 void launch_naive(device::Stream stream, std::int64_t size, const From& a, const To& b,
                   bool in_place) {
-    launch_in_units<TransposeUnit16>(stream, size, a, b, in_place) ||
+    launch_in_units<TransposeChunk>(stream, size, a, b, in_place) ||
+        launch_in_units<TransposeUnit16>(stream, size, a, b, in_place) ||
         launch_in_units<std::uint64_t>(stream, size, a, b, in_place) ||
         launch_in_units<std::uint32_t>(stream, size, a, b, in_place) ||
         launch_in_units<std::uint16_t>(stream, size, a, b, in_place) ||
@@ -148,18 +151,21 @@ void launch_copy(device::Stream stream, std::int64_t size, From from, To to) {
 
 // --- Choose and launch ---------------------------------------------------------------------------
 
-TransposeOperands facts(std::int64_t size, const From& a, const From& b, bool in_place) {
+template <class Unit>
+TransposeOperands facts(const From& a, const From& b, bool in_place) {
+    constexpr std::int64_t size = sizeof(Unit);
     const std::int64_t bits = reinterpret_cast<std::intptr_t>(a.data) |
                               reinterpret_cast<std::intptr_t>(b.data) | a.row_stride | b.row_stride;
     return {.element_size = static_cast<int>(size),
             .m = a.rows,
             .n = a.columns,
-            .unit_strides = a.column_stride == size && b.column_stride == size,
+            .unit_strides =
+                a.column_stride == size && b.column_stride == size && divides<Unit>(size, a, b),
             .aligned = bits % 16 == 0,
             .in_place = in_place};
 }
 
-/// The rung for operands that are words of `size` bytes.
+/// Padded or tuned. Where no line of the table can do what tuned is asked to do, padded does it.
 TransposeChoice choose(const TransposeOptions& options, const TransposeOperands& operands) {
     if (options.entry >= 0) {
         const TransposeEntry& entry = transpose_table[options.entry];
@@ -168,11 +174,9 @@ TransposeChoice choose(const TransposeOptions& options, const TransposeOperands&
                 requirement(entry));
         return {TransposeKernel::tuned, options.entry};
     }
-    if (options.kernel == TransposeKernel::naive || options.kernel == TransposeKernel::padded)
-        return {options.kernel, -1};
-    const int entry = choose_transpose_entry(operands);
-    if (entry >= 0) return {TransposeKernel::tuned, entry};
-    return {TransposeKernel::padded, -1};
+    const int entry =
+        options.kernel == TransposeKernel::padded ? -1 : choose_transpose_entry(operands);
+    return {entry < 0 ? TransposeKernel::padded : TransposeKernel::tuned, entry};
 }
 
 template <class Unit>
@@ -187,25 +191,29 @@ void launch(device::Stream stream, const TransposeChoice& choice, const From& a,
         launch_transpose_padded<Unit, 1>(stream, in_units<Unit>(a), in_units<Unit>(b));
 }
 
+/// Whether naive does it whatever else was asked for: elements lie where a word of their size may
+/// not. Or whether nothing else would be better: a vector, or A and B in the same order in memory.
+template <class Unit>
+bool left_to_naive(TransposeKernel kernel, const From& a, const From& b, bool in_place) {
+    constexpr std::int64_t size = sizeof(Unit);
+    if (kernel == TransposeKernel::naive || !divides<Unit>(size, a, b)) return true;
+    return kernel != TransposeKernel::padded && !in_place &&
+           (a.rows == 1 || a.columns == 1 || has_rows(a, b.transposed(), size));
+}
+
 template <class Unit>
 TransposeChoice run(device::Stream stream, const TransposeOptions& options, const From& a,
                     const To& b, bool in_place) {
     constexpr std::int64_t size = sizeof(Unit);
-    TransposeChoice choice = {TransposeKernel::naive, -1};
-    const bool only_naive = !divides<Unit>(size, a, b);
-    const bool one_way = has_rows(a, b.transposed(), size);
-    // A vector, or both in the same order: nothing to turn.
-    const bool nothing_to_turn = !in_place && (one_way || a.rows == 1 || a.columns == 1);
-    const bool any =
-        options.kernel == TransposeKernel::best || options.kernel == TransposeKernel::tuned;
-    if (options.entry >= 0 || !(only_naive || (any && nothing_to_turn)))
-        choice = choose(options, facts(size, a, b, in_place));
-    if (choice.kernel != TransposeKernel::naive)
-        launch<Unit>(stream, choice, a, b, in_place);
-    else if (one_way && !in_place)
-        launch_copy(stream, size, a, b.transposed());
-    else
-        launch_naive(stream, size, a, b, in_place);
+    if (options.entry < 0 && left_to_naive<Unit>(options.kernel, a, b, in_place)) {
+        if (!in_place && has_rows(a, b.transposed(), size))
+            launch_copy(stream, size, a, b.transposed());
+        else
+            launch_naive(stream, size, a, b, in_place);
+        return {TransposeKernel::naive, -1};
+    }
+    const TransposeChoice choice = choose(options, facts<Unit>(a, b, in_place));
+    launch<Unit>(stream, choice, a, b, in_place);
     return choice;
 }
 

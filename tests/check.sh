@@ -46,11 +46,14 @@ readme() {
     done
 }
 
-# Nothing leaves the shared library but its own names.
+# Every function of the C header leaves the shared library, and nothing but its own names does.
 exports() {
-    local names foreign
+    local names declared missing foreign
     names=$(nm -D --defined-only -C "$1" | cut -d' ' -f3-)
-    grep -q '^tinyblas_sgemm$' <<<"$names" || fail "tinyblas_sgemm is not exported"
+    declared=$(sed -nE 's/^TINYBLAS_API .*\<(tinyblas_\w+)\(.*/\1/p' "$root/include/tinyblas/tinyblas.h" | sort)
+    grep -q '^tinyblas_sgemm$' <<<"$declared" || fail "no function was found in tinyblas.h"
+    missing=$(comm -3 <(grep '^tinyblas_' <<<"$names" | sort) <(echo "$declared")) || true
+    [[ -z $missing ]] || fail "exported or declared in tinyblas.h, but not both: $missing"
     grep -q '^tinyblas::gemm(' <<<"$names" || fail "tinyblas::gemm is not exported"
     foreign=$(grep -vE '^((vtable|typeinfo|typeinfo name) for )?tinyblas(::|_)' <<<"$names") || true
     [[ -z $foreign ]] || fail "exported besides tinyblas's own names: $foreign"

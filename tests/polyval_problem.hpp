@@ -36,7 +36,7 @@ struct PolyvalProblem {
                    const Storage& x_storage = vector_storages[0],
                    const Storage& y_storage = vector_storages[0])
         : coefficients(static_cast<std::size_t>(degree + 1)),
-          x(1, size, x_storage),
+          x(1, size + spare, x_storage),
           y(1, size, y_storage),
           seed(seed),
           random(seed) {
@@ -46,9 +46,9 @@ struct PolyvalProblem {
         x.fill([&] { return static_cast<T>(most * (2 * random.uniform() - 1)); });
     }
 
-    std::int64_t size() const { return x.before().columns; }
+    std::int64_t size() const { return y.before().columns; }
     std::int64_t degree() const { return static_cast<std::int64_t>(coefficients.size()) - 1; }
-    VectorView<T> device_x() { return x.device().row(0); }
+    VectorView<T> device_x() { return x.device().block(0, 0, 1, size()).row(0); }
     VectorView<T> device_y() { return in_place ? device_x() : y.device().row(0); }
     Operand<T>& output() { return in_place ? x : y; }
     T argument(std::int64_t i) const { return x.before()(0, i); }
@@ -71,6 +71,10 @@ struct PolyvalProblem {
         download(context);
         return choice;
     }
+
+    // Arguments behind the last one: numbers, because a polynomial of the poison around them would
+    // be poison again, and a result too many might go unseen.
+    static constexpr std::int64_t spare = 64;
 
     std::vector<T> coefficients;
     Operand<T> x, y;
@@ -99,6 +103,9 @@ template <class T>
 testing::AssertionResult surroundings_intact(PolyvalProblem<T>& p) {
     for (auto intact : {p.x.intact(p.in_place), p.y.intact(!p.in_place)})
         if (!intact) return intact << "; " << p;
+    for (std::int64_t i = p.size(); i < p.size() + p.spare; ++i)
+        if (bits(p.argument(i)) != bits(p.x.after()(0, i)))
+            return testing::AssertionFailure() << "x(" << i << "), past the end, changed; " << p;
     return testing::AssertionSuccess();
 }
 

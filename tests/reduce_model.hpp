@@ -27,8 +27,8 @@ T block_sum(std::vector<T> values) {
 
 /// add(sum, i) adds element i to a sum.
 template <class T, class Add>
-T reduce_model(std::int64_t n, int operands, Add add) {
-    const std::int64_t size = 16 / sizeof(T), unroll = 4 / operands, lanes = 32;
+T reduce_model(std::int64_t n, Add add) {
+    const std::int64_t size = 16 / sizeof(T), unroll = 4, lanes = 32;
     const std::int64_t threads = n <= 1024 ? 256 : 512;
     const std::int64_t of_block = size * unroll * threads;
     const std::int64_t blocks = n <= 1 << 13 ? 1
@@ -57,8 +57,9 @@ T reduce_model(std::int64_t n, int operands, Add add) {
         totals.push_back(only);
     }
     if (blocks == 1) return only;
-    totals.resize(static_cast<std::size_t>(threads));
-    return static_cast<T>(block_sum(totals));
+    std::vector<double> lanes_of_last(32);
+    for (std::size_t i = 0; i < totals.size(); ++i) lanes_of_last[i % 32] += totals[i];
+    return static_cast<T>(block_sum(lanes_of_last));
 }
 
 }  // namespace tinyblas::test

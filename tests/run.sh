@@ -115,6 +115,7 @@ if is_missing libbenchmark-dev; then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
 if ! is_missing libboost-context-dev; then
     build emulated "$bench" && suite emulated -j "$jobs"
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF && suite emulated-asan -j "$jobs" --label-exclude static
+    build emulated-traced -DTINYBLAS_BUILD_BENCH=ON && suite emulated-traced -j "$jobs" --label-exclude static
     if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
 elif has_nvcc && has_gpu; then
     say "emulated, emulated-asan, install and consume: LEFT OUT, because Boost.Context is not on this machine and could not" \

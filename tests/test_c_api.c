@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The C interface used from C11: every function, both types, every layout and op, against three
- * plain loops on small integers. */
-#include <stdio.h>
+/* The C interface used from C11: contexts, statuses, and gemm in both types, every layout and op,
+ * against three plain loops on small integers. */
 #include <string.h>
 
+#include "c_check.h"
 #include "c_memory.h"
-#include "tinyblas/tinyblas.h"
-
-static int passed, failed;
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (condition) {                                                          \
-            ++passed;                                                             \
-        } else {                                                                  \
-            ++failed;                                                             \
-            printf("%s:%d: %s; last error: %s\n", __FILE__, __LINE__, #condition, \
-                   tinyblas_last_error());                                        \
-        }                                                                         \
-    } while (0)
 
 enum { M = 37, N = 22, K = 13, LD = 41, SIZE = LD * LD };
 

@@ -112,10 +112,10 @@ TYPED_TEST(Reduce, BitsAreTheModels) {
         for (const Storage& storage : {vectors[0], vectors[2], vectors[3]}) {
             Vectors<T> v(n, storage, vectors[0]);
             const T absolute =
-                reduce_model<T>(n, 1, [&](T& s, std::int64_t i) { s += std::abs(v.at_x(i)); });
-            const T plain = reduce_model<T>(n, 1, [&](T& s, std::int64_t i) { s += v.at_x(i); });
+                reduce_model<T>(n, [&](T& s, std::int64_t i) { s += std::abs(v.at_x(i)); });
+            const T plain = reduce_model<T>(n, [&](T& s, std::int64_t i) { s += v.at_x(i); });
             const T product = reduce_model<T>(
-                n, 2, [&](T& s, std::int64_t i) { s = std::fma(v.at_x(i), v.at_y(i), s); });
+                n, [&](T& s, std::int64_t i) { s = std::fma(v.at_x(i), v.at_y(i), s); });
             for (const auto rung : {ReduceKernel::texture, ReduceKernel::tuned}) {
                 EXPECT_EQ(bits(asum(v.context, v.device_x(), {rung})), bits(absolute))
                     << n << ' ' << storage.name << ' ' << to_string(rung);
@@ -192,7 +192,9 @@ TYPED_TEST(ReduceSmall, DeviceResults) {
             dot(v.context, v.device_x(), v.device_y(), to + 3, {rung});
             nrm2(v.context, v.device_x(), to + 4, {rung});
             v.context.synchronize();
-            if (n > 0 && rung != ReduceKernel::best) EXPECT_EQ(choice.kernel, rung);
+            if (n > 0 && rung != ReduceKernel::best) {
+                EXPECT_EQ(choice.kernel, rung);
+            }
             EXPECT_EQ(to[1], asum(v.context, v.device_x(), {rung}));
             EXPECT_EQ(to[2], sum(v.context, v.device_x(), {rung}));
             EXPECT_EQ(to[3], dot(v.context, v.device_x(), v.device_y(), {rung}));

@@ -42,7 +42,7 @@ class TransposeLarge : public TransposeVariants {
   protected:
     static constexpr std::int64_t extent = 36;
     static constexpr std::int64_t far = std::int64_t{1} << 26;  // 35 of them pass 2^31
-    static constexpr std::int64_t elements = (extent - 1) * far + 2 * extent;
+    static constexpr std::int64_t elements = (extent - 1) * far + 4 * extent;
 
     /// A small problem whose operands lie where `a` and `b` say.
     template <class T>
@@ -87,9 +87,9 @@ TEST_P(TransposeLarge, RowsFarApart) {
 TEST_P(TransposeLarge, BackwardsFromFarAway) {
     if (options.entry >= 0) return;
     run([&]<class T>(T) {
-        LargeBuffer<T> a(2 * elements), b(2 * elements);
+        LargeBuffer<T> a(elements), b(elements);
         const auto view = [](T* data) {
-            return MatrixView<T>{data + 2 * (elements - 1), extent, extent, -2 * far, -2};
+            return MatrixView<T>{data + (extent - 1) * (far + 2), extent, extent, -far, -2};
         };
         check<T>(view(a.data()), view(b.data()));
     });
@@ -98,7 +98,7 @@ TEST_P(TransposeLarge, BackwardsFromFarAway) {
 // --- More than 2^31 elements: on a GPU only
 // --------------------------------------------------------
 
-/// Element `index` of a large operand: no two within reach are alike.
+/// Element `index` of a large operand: neighbours have little in common.
 template <class T>
 T element(std::int64_t index) {
     const std::uint64_t mixed = static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15u;

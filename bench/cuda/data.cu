@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Operands made and results checked on the GPU.
-#include <cmath>
-#include <limits>
+// Operands made on the GPU, and a transpose compared with what was made.
+#include <bit>
+#include <type_traits>
 
-#include "../machine.hpp"
+#include "../data.hpp"
 #include "../samples.hpp"
 #include "check.hpp"
 #include "tinyblas/matrix.hpp"
@@ -13,99 +13,103 @@ namespace {
 
 constexpr int threads = 256;
 
+int blocks(const Context& context) { return context.multiprocessors() * (2048 / threads); }
+
+/// Element `i` of fill_random's sequence `seed`.
 template <class T>
-__global__ void normal(T* data, std::int64_t count, std::uint64_t seed) {
-    const std::int64_t stride = std::int64_t(gridDim.x) * threads;
-    for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += stride) {
+__device__ T random_element(std::uint64_t seed, std::int64_t i) {
+    if constexpr (std::is_same_v<T, Bits128>) {
+        return {random_bits(seed, 2 * i), random_bits(seed, 2 * i + 1)};
+    } else if constexpr (std::is_integral_v<T>) {
+        return T(random_bits(seed, i));
+    } else {
         const double radius = sqrt(-2 * log(random_unit(seed, 2 * i)));
-        data[i] = T(radius * cospi(2 * random_unit(seed, 2 * i + 1)));
+        return T(radius * cospi(2 * random_unit(seed, 2 * i + 1)));
     }
 }
 
 template <class T>
-__global__ void constant(T* data, std::int64_t count, T value) {
+__global__ void random(T* data, std::int64_t count, std::uint64_t seed) {
     const std::int64_t stride = std::int64_t(gridDim.x) * threads;
     for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count; i += stride)
-        data[i] = value;
+        data[i] = random_element<T>(seed, i);
 }
 
-/// A sum held as high + low, twice the precision of double. Source: Ogita, Rump, Oishi, Accurate
-/// sum and dot product, SIAM J. Sci. Comput. 26(6), 2005.
-struct TwoSum {
-    double high = 0, low = 0;
-    __device__ void add(double x) {
-        const double sum = __dadd_rn(high, x), part = __dsub_rn(sum, high);
-        low += __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(x, part));
-        high = sum;
-    }
-    __device__ void add_product(double x, double y) {
-        const double product = __dmul_rn(x, y);
-        low += fma(x, y, -product);
-        add(product);
-    }
-};
-
-/// A warp computes the error of one sampled entry.
 template <class T>
-__global__ void errors(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const T> c,
-                       double* error) {
-    const auto [i, j] = sample(int(blockIdx.x), c.rows, c.columns);
-    TwoSum sum;
-    double magnitude = 0;
-    for (std::int64_t p = threadIdx.x; p < a.columns; p += 32) {
-        const double x = a(i, p), y = b(p, j);
-        sum.add_product(x, y);
-        magnitude += fabs(x * y);
-    }
-    for (int lanes = 16; lanes > 0; lanes /= 2) {
-        const double high = __shfl_xor_sync(~0u, sum.high, lanes);
-        const double low = __shfl_xor_sync(~0u, sum.low, lanes);
-        sum.add(high);
-        sum.low += low;
-        magnitude += __shfl_xor_sync(~0u, magnitude, lanes);
-    }
-    if (threadIdx.x == 0)
-        error[blockIdx.x] = fabs((double(c(i, j)) - sum.high) - sum.low) / magnitude;
+__global__ void uniform(T* data, std::int64_t count, std::uint64_t seed) {
+    const std::int64_t stride = std::int64_t(gridDim.x) * threads;
+    for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count; i += stride)
+        data[i] = T(2 * random_unit(seed, i) - 1);
 }
 
-int blocks(const Context& context) { return context.multiprocessors() * (2048 / threads); }
+template <class T>
+__device__ bool same_bits(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        return std::bit_cast<Word>(a) == std::bit_cast<Word>(b);
+    } else {
+        return a == b;
+    }
+}
+
+template <class T>
+__global__ void compare(MatrixView<const T> b, std::int64_t a_stride, std::uint64_t seed,
+                        unsigned long long* wrong) {
+    const std::int64_t stride = std::int64_t(gridDim.x) * threads, count = b.rows * b.columns;
+    unsigned long long found = 0;
+    for (std::int64_t at = std::int64_t(blockIdx.x) * threads + threadIdx.x; at < count;
+         at += stride) {
+        const std::int64_t j = at / b.columns, i = at % b.columns;
+        found += !same_bits(b(j, i), random_element<T>(seed, i * a_stride + j));
+    }
+    if (found > 0) atomicAdd(wrong, found);
+}
 
 }  // namespace
 
 template <class T>
-void fill_normal(Context& context, T* data, std::int64_t count, std::uint64_t seed) {
-    normal<<<blocks(context), threads, 0, context.stream()>>>(data, count, seed);
-    check(cudaGetLastError(), "fill_normal");
+void fill_random(Context& context, T* data, std::int64_t count, std::uint64_t seed) {
+    random<<<blocks(context), threads, 0, context.stream()>>>(data, count, seed);
+    check(cudaGetLastError(), "fill_random");
 }
 
 template <class T>
-void fill_nan(Context& context, T* data, std::int64_t count) {
-    constant<<<blocks(context), threads, 0, context.stream()>>>(data, count, T(NAN));
-    check(cudaGetLastError(), "fill_nan");
+void fill_uniform(Context& context, T* data, std::int64_t count, std::uint64_t seed) {
+    uniform<<<blocks(context), threads, 0, context.stream()>>>(data, count, seed);
+    check(cudaGetLastError(), "fill_uniform");
+}
+
+void poison(Context& context, void* data, std::int64_t bytes) {
+    check(cudaMemsetAsync(data, 0xFF, static_cast<std::size_t>(bytes), context.stream()), "poison");
 }
 
 template <class T>
-double worst_error(Context& context, MatrixView<const T> a, MatrixView<const T> b,
-                   MatrixView<const T> c) {
-    Matrix<double> error(1, samples, Memory::mapped);
-    errors<<<samples, 32, 0, context.stream()>>>(a, b, c, error.view().data);
-    check(cudaGetLastError(), "worst_error");
+std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_t a_stride,
+                            std::uint64_t seed) {
+    Matrix<unsigned long long> wrong(1, 1);
+    const auto count = wrong.view().data;
+    check(cudaMemsetAsync(count, 0, sizeof *count, context.stream()), "wrong_elements");
+    compare<<<blocks(context), threads, 0, context.stream()>>>(b, a_stride, seed, count);
+    check(cudaGetLastError(), "wrong_elements");
+    unsigned long long host = 0;
+    copy(context, wrong, MatrixView<unsigned long long>::row_major(&host, 1, 1));
     context.synchronize();
-    double worst = 0;
-    for (int s = 0; s < samples; ++s)
-        if (!(error(0, s) <= worst))
-            worst = std::isnan(error(0, s)) ? std::numeric_limits<double>::infinity() : error(0, s);
-    return worst / (std::numeric_limits<T>::epsilon() / 2);
+    return static_cast<std::int64_t>(host);
 }
 
-template void fill_normal(Context&, float*, std::int64_t, std::uint64_t);
-template void fill_normal(Context&, double*, std::int64_t, std::uint64_t);
-template void fill_nan(Context&, float*, std::int64_t);
-template void fill_nan(Context&, double*, std::int64_t);
-template double worst_error(Context&, MatrixView<const float>, MatrixView<const float>,
-                            MatrixView<const float>);
-template double worst_error(Context&, MatrixView<const double>, MatrixView<const double>,
-                            MatrixView<const double>);
+template void fill_random(Context&, float*, std::int64_t, std::uint64_t);
+template void fill_random(Context&, double*, std::int64_t, std::uint64_t);
+template void fill_random(Context&, std::uint16_t*, std::int64_t, std::uint64_t);
+template void fill_random(Context&, Bits128*, std::int64_t, std::uint64_t);
+template void fill_uniform(Context&, float*, std::int64_t, std::uint64_t);
+template void fill_uniform(Context&, double*, std::int64_t, std::uint64_t);
+template std::int64_t wrong_elements(Context&, MatrixView<const float>, std::int64_t,
+                                     std::uint64_t);
+template std::int64_t wrong_elements(Context&, MatrixView<const double>, std::int64_t,
+                                     std::uint64_t);
+template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, std::int64_t,
+                                     std::uint64_t);
+template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, std::int64_t,
+                                     std::uint64_t);
 
 }  // namespace tinyblas::bench

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The C interface (C11). Every function but the last two returns a status; after a failure
    tinyblas_last_error() has the sentence. TINYBLAS_INVALID_ARGUMENT names the first bad argument in
-   the order of the signature, its number, its value and the bound. Pointers to matrices and vectors
-   are device pointers (device, managed or mapped memory); under device emulation, host pointers. */
+   the order of the signature (overlap is looked at last), its number, its value and the bound.
+   Pointers to matrices and vectors are device pointers (device, managed or mapped memory); under
+   device emulation, host pointers. */
 #ifndef TINYBLAS_TINYBLAS_H
 #define TINYBLAS_TINYBLAS_H
 

@@ -41,7 +41,7 @@ void launch_polyval_constant_in(device::Stream stream, const PolyvalOperands<T>&
                    v, p);
 }
 
-/// At most polyval_long_slots steps.
+/// At most polyval_most_steps steps.
 template <class T>
 void launch_polyval_constant(device::Stream stream, const PolyvalOperands<T>& v,
                              const PolyvalPiece<T>& piece) {

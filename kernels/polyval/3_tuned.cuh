@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // polyval, rung 3. New over rung 2: a thread owns many elements, so that a coefficient meets all of
 // them once it is fetched, and their chains do not wait for each other; elements come and go 16
-// bytes at a time; coefficients lie at places known at compile time, from where a multiply-add
-// takes them without a fetch of its own.
+// bytes at a time; coefficients lie at places known at compile time, or in blocks, and are fetched
+// two at a time.
 //
-//   a chain of 14 = 1 + 13 steps: the first, then straight code for each bit of 13 = 8 + 4 + 1
+//   a chain of 13 steps: straight code for each bit of 13 = 8 + 4 + 1
 //
-//   slots   [ 8 steps ......... | 4 steps . | 2 . | 1 | first ] [ 32 steps ... ] [ 32 steps ... ]
-//             ^ taken             ^ taken     ^     ^ taken       ^ long chains: whole blocks
+//   slots   [ 8 steps ......... | 4 steps . | 2 . | 1 | - ] [ 32 steps ... ] [ 32 steps ... ]
+//             ^ taken             ^ taken     ^     ^ taken   ^ long chains: whole blocks
 //                                          skipped
 //
 // Limit: memory up to some 40 steps on an H200, which has time for 7 multiply-adds a byte; from
@@ -27,8 +27,7 @@ constexpr int polyval_straight_slots(int slots) {
     return slots == polyval_short_slots ? polyval_short_slots : polyval_block;
 }
 
-/// Where a run of `run` steps, a power of two, starts: behind the longer ones. Behind the last one
-/// there is a slot for the first step of all.
+/// Where a run of `run` steps, a power of two, starts: behind the longer ones.
 constexpr int polyval_run_slot(int slots, int run) {
     return polyval_straight_slots(slots) - 2 * run;
 }
@@ -52,7 +51,6 @@ __device__ __forceinline__ void horner_straight(T (&acc)[elements], const T (&x)
     if constexpr (run > 1) horner_straight<run / 2>(acc, x, p, steps);
 }
 
-/// At least one step.
 template <class T, int entry, int slots>
 __global__ void __launch_bounds__(polyval_table[entry].threads, polyval_table[entry].min_blocks)
     polyval_tuned(PolyvalOperands<T> v, const __grid_constant__ PolyvalParameters<T, slots> p) {
@@ -63,20 +61,15 @@ __global__ void __launch_bounds__(polyval_table[entry].threads, polyval_table[en
 
     T x[share.elements], acc[share.elements];
     share.load(x, v.x);
-    const T first = p[straight - 1];
     if (v.chain.first) {
         share.load(acc, v.chain);
-        horner_step(acc, x, first);
     } else {
 #pragma unroll
-        for (int e = 0; e < share.elements; ++e)
-            acc[e] = device::fused_multiply_add(p.start, x[e], first);
+        for (int e = 0; e < share.elements; ++e) acc[e] = p.start;
     }
-
-    const int rest = p.steps - 1;
-    horner_straight<straight / 2>(acc, x, p, rest);
+    horner_straight<straight / 2>(acc, x, p, p.steps);
     if constexpr (t.in_blocks()) {
-        const int end = straight + rest / polyval_block * polyval_block;
+        const int end = straight + p.steps / polyval_block * polyval_block;
 #pragma unroll 1
         for (int slot = straight; slot < end; slot += polyval_block) {
 #pragma unroll
@@ -97,10 +90,8 @@ PolyvalParameters<T, slots> polyval_arranged(const PolyvalPiece<T>& piece) {
     p.steps = piece.steps;
     const int straight = polyval_straight_slots(slots);
     int k = 0;
-    p.set(straight - 1, piece.step(k++));
-    const int rest = piece.steps - 1;
     for (int run = straight / 2; run > 0; run /= 2)
-        for (int i = 0; i < run && (rest & run); ++i)
+        for (int i = 0; i < run && (piece.steps & run); ++i)
             p.set(polyval_run_slot(slots, run) + i, piece.step(k++));
     for (int slot = straight; slot < slots && k < piece.steps; ++slot) p.set(slot, piece.step(k++));
     return p;
@@ -123,7 +114,7 @@ void launch_polyval_tuned_entry(device::Stream stream, const PolyvalOperands<T>&
                                 const PolyvalPiece<T>& piece) {
     if constexpr (!polyval_table[entry].in_blocks())
         launch_polyval_tuned_as<T, entry, polyval_short_slots>(stream, v, piece);
-    else if (piece.steps <= polyval_medium_slots<T>)
+    else if (piece.steps < polyval_medium_slots<T>)
         launch_polyval_tuned_as<T, entry, polyval_medium_slots<T>>(stream, v, piece);
     else
         launch_polyval_tuned_as<T, entry, polyval_long_slots<T>>(stream, v, piece);
@@ -135,7 +126,7 @@ constexpr std::array<PolyvalLauncher<T>, sizeof...(entries)> polyval_launchers(
     return {launch_polyval_tuned_entry<T, entries>...};
 }
 
-/// At most polyval_long_slots steps.
+/// At most polyval_most_steps steps.
 template <class T>
 void launch_polyval_tuned(device::Stream stream, int multiprocessors, const PolyvalOperands<T>& v,
                           const PolyvalPiece<T>& piece) {

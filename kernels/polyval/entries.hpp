@@ -13,7 +13,7 @@ namespace tinyblas {
 /// increments.
 enum class PolyvalWalk { vectors, elements };
 
-/// Steps of Horner's rule that straight code takes from fixed places.
+/// Places of the straight code for chains shorter than this.
 inline constexpr int polyval_short_slots = 64;
 /// Longer chains go on in blocks of so many.
 inline constexpr int polyval_block = 32;
@@ -31,6 +31,10 @@ template <class T>
 inline constexpr int polyval_medium_slots = polyval_slots<T>(4096);
 template <class T>
 inline constexpr int polyval_long_slots = polyval_slots<T>(32764);
+/// The most steps of one launch: the slots but for a block, whose place is kept for what whole
+/// blocks leave over.
+template <class T>
+inline constexpr int polyval_most_steps = polyval_long_slots<T> - polyval_block;
 
 struct PolyvalEntry {
     PolyvalWalk walk;
@@ -51,13 +55,14 @@ inline constexpr PolyvalEntry polyval_table[] = {
     // walk                 longest  fill  vectors  threads  blocks
     {PolyvalWalk::vectors,       16, 0.50,       1,     256,      6},
     {PolyvalWalk::vectors,       32, 0.50,       2,     128,     10},
-    {PolyvalWalk::vectors,       64, 0.50,       4,      64,     16},
-    {PolyvalWalk::vectors,       64, 0.00,       1,      64,     16},
+    {PolyvalWalk::vectors,       40, 0.50,       4,      64,     16},
+    {PolyvalWalk::vectors,       63, 0.50,       6,     128,      7},
+    {PolyvalWalk::vectors,       63, 0.00,       1,      64,     16},
     {PolyvalWalk::vectors,        0, 0.85,       8,     256,      2},
     {PolyvalWalk::vectors,        0, 0.85,       4,      64,     16},
     {PolyvalWalk::vectors,        0, 0.00,       1,      64,     16},
-    {PolyvalWalk::elements,      64, 0.50,       2,     128,     10},
-    {PolyvalWalk::elements,      64, 0.00,       1,      64,     16},
+    {PolyvalWalk::elements,      63, 0.50,       2,     128,     10},
+    {PolyvalWalk::elements,      63, 0.00,       1,      64,     16},
     {PolyvalWalk::elements,       0, 0.85,       4,      64,     16},
     {PolyvalWalk::elements,       0, 0.00,       1,      64,     16},
 };
@@ -70,7 +75,7 @@ constexpr bool valid(const PolyvalEntry& entry) {
     return entry.vectors > 0 && entry.threads % 32 == 0 && entry.threads > 0 &&
            entry.threads <= 1024 && entry.min_blocks * entry.threads <= 1536 &&
            entry.min_blocks <= 16 && registers <= 65536 / (entry.min_blocks * entry.threads) &&
-           entry.longest >= 0 && entry.longest <= polyval_short_slots;
+           entry.longest >= 0 && entry.longest < polyval_short_slots;
 }
 
 constexpr bool polyval_table_valid() {
@@ -94,7 +99,7 @@ constexpr double polyval_fill(const PolyvalEntry& entry, int element_size, int m
 /// kind of chain fits always.
 constexpr int choose_polyval_entry(PolyvalWalk walk, int element_size, int multiprocessors,
                                    int steps, std::int64_t size) {
-    const bool in_blocks = steps > polyval_short_slots;
+    const bool in_blocks = steps >= polyval_short_slots;
     for (int i = 0; i < polyval_entries; ++i) {
         const PolyvalEntry& entry = polyval_table[i];
         if (entry.walk == walk && entry.in_blocks() == in_blocks &&
@@ -107,7 +112,7 @@ constexpr int choose_polyval_entry(PolyvalWalk walk, int element_size, int multi
 
 constexpr bool polyval_table_complete() {
     for (const PolyvalWalk walk : {PolyvalWalk::vectors, PolyvalWalk::elements})
-        for (int steps = 1; steps <= polyval_short_slots + 1; ++steps)
+        for (int steps = 1; steps <= polyval_short_slots; ++steps)
             if (choose_polyval_entry(walk, 4, 1000, steps, 1) < 0) return false;
     return true;
 }

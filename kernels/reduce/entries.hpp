@@ -24,11 +24,11 @@ inline constexpr ReduceEntry reduce_table[] = {
     {INT64_MAX, 512, 256, false},
 };
 
-/// 16-byte loads of each operand that a thread has in flight: as many in all.
-constexpr int reduce_unroll(int operands) { return 4 / operands; }
+/// 16-byte loads of each operand that a thread has in flight.
+inline constexpr int reduce_unroll = 4;
 
 inline constexpr int reduce_most_threads = 512;
-inline constexpr int reduce_most_blocks = 1024;
+inline constexpr int reduce_most_blocks = 256;
 /// Blocks that find room on a multiprocessor at once: the grid of the longest vectors starts as a
 /// whole on a GPU of 128 multiprocessors.
 inline constexpr int reduce_resident_blocks = 2;

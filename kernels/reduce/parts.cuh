@@ -52,35 +52,43 @@ __device__ __forceinline__ void deliver(const ReduceResult<T>& to, T value) {
         device::store_for_host(to.host_words + w, std::uint64_t{to.call} << 32 | halves[w]);
 }
 
-/// The sum of the block's values, valid in thread 0: lanes, then warps, in pairs that depend on the
-/// number of threads alone.
+inline constexpr unsigned warp_lanes = 32;
+
+/// The sum of the warp's values, valid in lane 0: in pairs 16, 8, 4, 2, 1 lanes apart.
 template <class Value>
-__device__ __forceinline__ Value block_sum(Value value) {
-    constexpr unsigned lanes = 32;
-    auto& warps = device::shared<struct SumsOfWarps, Value[lanes]>();
-    const unsigned lane = threadIdx.x % lanes;
-    const unsigned warp = threadIdx.x / lanes;
+__device__ __forceinline__ Value warp_sum(Value value) {
 #pragma unroll
-    for (unsigned step = lanes / 2; step > 0; step /= 2)
-        value = value + from_lane_after(value, step);
-    if (lane == 0) warps[warp] = value;
-    __syncthreads();
-    if (warp > 0) return value;
-    value = lane < blockDim.x / lanes ? warps[lane] : Value{};
-#pragma unroll
-    for (unsigned step = lanes / 2; step > 0; step /= 2)
+    for (unsigned step = warp_lanes / 2; step > 0; step /= 2)
         value = value + from_lane_after(value, step);
     return value;
 }
 
-/// The blocks' totals, one in each thread at most for a cluster, become the result.
-template <class Sum>
-__device__ __forceinline__ void finish_totals(const typename Sum::Total* totals, unsigned count,
+/// The sum of the block's values, valid in thread 0: lanes, then warps.
+template <class Value>
+__device__ __forceinline__ Value block_sum(Value value) {
+    auto& warps = device::shared<struct SumsOfWarps, Value[warp_lanes]>();
+    const unsigned lane = threadIdx.x % warp_lanes;
+    const unsigned warp = threadIdx.x / warp_lanes;
+    value = warp_sum(value);
+    if (lane == 0) warps[warp] = value;
+    __syncthreads();
+    if (warp > 0) return value;
+    return warp_sum(lane < blockDim.x / warp_lanes ? warps[lane] : Value{});
+}
+
+/// The blocks' totals, `most` at most, become the result. One warp does it, which needs no barrier.
+template <unsigned most, class Sum>
+__device__ __forceinline__ void finish_totals(const typename Sum::Total* totals,
                                               const ReduceEnd<Sum>& end) {
+    if (threadIdx.x >= warp_lanes) return;
     using Total = typename Sum::Total;
     Total total{};
-    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) total = total + totals[i];
-    total = block_sum(total);
+#pragma unroll  // all loads are under way before the first is needed
+    for (unsigned step = 0; step < most; step += warp_lanes) {
+        const unsigned i = step + threadIdx.x;
+        total = total + (i < gridDim.x ? totals[i] : Total{});
+    }
+    total = warp_sum(total);
     if (threadIdx.x == 0) deliver(end.result, Sum::result(total));
 }
 
@@ -91,18 +99,19 @@ __device__ __forceinline__ void finish_blocks(typename Sum::Partial partial,
                                               const ReduceEnd<Sum>& end) {
     using Total = typename Sum::Total;
     const bool first = threadIdx.x == 0;
-    if (gridDim.x == 1) {
+    if (gridDim.x == 1) [[likely]] {  // the one case whose time is that of the instructions
         if (first) deliver(end.result, Sum::result(Total(partial)));
         return;
     }
     if constexpr (device::has_clusters) {
         if (end.cluster) {
-            auto& totals = device::shared<struct TotalsOfCluster, Total[8]>();
+            constexpr unsigned most_of_cluster = 8;
+            auto& totals = device::shared<struct TotalsOfCluster, Total[most_of_cluster]>();
             device::cluster_wait();  // every block has started, see begin_blocks
             if (first) *device::of_block(&totals[blockIdx.x], 0) = Total(partial);
             device::cluster_arrive();
             device::cluster_wait();
-            if (blockIdx.x == 0) finish_totals(totals, gridDim.x, end);
+            if (blockIdx.x == 0) finish_totals<most_of_cluster>(totals, end);
             return;
         }
     }
@@ -112,7 +121,7 @@ __device__ __forceinline__ void finish_blocks(typename Sum::Partial partial,
         last = device::take_turn(&end.workspace->turn, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();
-    if (last) finish_totals(end.workspace->totals, gridDim.x, end);
+    if (last) finish_totals<reduce_most_blocks>(end.workspace->totals, end);
 }
 
 /// Called first by all threads: shared memory of a cluster's other block may be written once that
@@ -120,7 +129,7 @@ __device__ __forceinline__ void finish_blocks(typename Sum::Partial partial,
 template <class Sum>
 __device__ __forceinline__ void begin_blocks(const ReduceEnd<Sum>& end) {
     if constexpr (device::has_clusters)
-        if (end.cluster) device::cluster_arrive();
+        if (end.cluster) device::cluster_arrive_relaxed();
 }
 
 }  // namespace tinyblas

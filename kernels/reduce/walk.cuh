@@ -25,50 +25,57 @@ __device__ __forceinline__ Value sum_of_places(const Value (&sums)[4]) {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/// The calling thread's part of one step from group `start` on, `offset` behind it; `whole`: all
+/// of the step's groups exist. Groups that do not exist count as zeros.
+template <bool whole, class Sum, class Operand>
+__device__ __forceinline__ void add_step(
+    typename Sum::Partial (&sums)[group_size<typename Sum::Element>], const Operand& x,
+    const Operand& y, std::int64_t start, int offset, std::int64_t groups) {
+    using T = typename Sum::Element;
+    constexpr bool two = Sum::operands == 2;
+    constexpr int size = group_size<T>;
+    constexpr int together = Operand::most_together;
+    static_assert(reduce_unroll % together == 0);
+#pragma unroll 1
+    for (int part = 0; part < reduce_unroll; part += together) {
+        const int first = offset + part * static_cast<int>(warp_lanes);
+        const auto x_cursor = x.at(start, first);
+        const auto y_cursor = two ? y.at(start, first) : x_cursor;
+        T xs[together][size] = {}, ys[together][size] = {};
+#pragma unroll
+        for (int u = 0; u < together; ++u) {
+            const int after = u * static_cast<int>(warp_lanes);
+            if (!whole && start + first + after >= groups) continue;
+            x_cursor.load(xs[u], after);
+            if constexpr (two) y_cursor.load(ys[u], after);
+        }
+#pragma unroll
+        for (int u = 0; u < together; ++u)
+#pragma unroll
+            for (int e = 0; e < size; ++e) Sum::add(sums[e], xs[u][e], ys[u][e]);
+    }
+}
+
 /// The calling thread's share of the sum.
 template <class Sum, class Operand>
 __device__ __forceinline__ typename Sum::Partial thread_sum(const Operand& x, const Operand& y,
                                                             std::int64_t n) {
     using T = typename Sum::Element;
-    constexpr bool two = Sum::operands == 2;
     constexpr int size = group_size<T>;
-    constexpr int unroll = reduce_unroll(Sum::operands);
-    constexpr int together = unroll < Operand::most_together ? unroll : Operand::most_together;
-    constexpr int lanes = 32;
     const std::int64_t groups = n / size;
-    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x * unroll;
-    const unsigned warp = threadIdx.x / lanes;
-    const unsigned lane = threadIdx.x % lanes;
+    const std::int64_t of_block = std::int64_t{blockDim.x} * reduce_unroll;
+    const unsigned warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    const int offset = static_cast<int>(warp * warp_lanes * reduce_unroll + lane);
 
     typename Sum::Partial sums[size] = {};
-    std::int64_t group = (std::int64_t{blockIdx.x} * blockDim.x + warp * lanes) * unroll + lane;
+    std::int64_t start = blockIdx.x * of_block;
 #pragma unroll 1
-    for (; group + (unroll - 1) * lanes < groups; group += step) {
-#pragma unroll 1
-        for (int part = 0; part < unroll; part += together) {
-            const std::int64_t first = group + part * lanes;
-            T xs[together][size], ys[together][size] = {};
-#pragma unroll
-            for (int u = 0; u < together; ++u) {
-                x.load(xs[u], first + u * lanes);
-                if constexpr (two) y.load(ys[u], first + u * lanes);
-            }
-#pragma unroll
-            for (int u = 0; u < together; ++u)
-#pragma unroll
-                for (int e = 0; e < size; ++e) Sum::add(sums[e], xs[u][e], ys[u][e]);
-        }
-    }
-#pragma unroll 1
-    for (; group < groups; group += lanes) {  // the ragged step, at most unroll - 1 times
-        T xs[size], ys[size] = {};
-        x.load(xs, group);
-        if constexpr (two) y.load(ys, group);
-#pragma unroll
-        for (int e = 0; e < size; ++e) Sum::add(sums[e], xs[e], ys[e]);
-    }
+    for (; start + of_block <= groups; start += gridDim.x * of_block)
+        add_step<true, Sum>(sums, x, y, start, offset, groups);
+    if (start < groups) add_step<false, Sum>(sums, x, y, start, offset, groups);
     const std::int64_t i = groups * size + threadIdx.x;
-    if (blockIdx.x == 0 && i < n) Sum::add(sums[0], x.element(i), two ? y.element(i) : T(0));
+    if (blockIdx.x == 0 && i < n)
+        Sum::add(sums[0], x.element(i), Sum::operands == 2 ? y.element(i) : T(0));
     return sum_of_places(sums);
 }
 
@@ -92,8 +99,8 @@ void launch_reduce_groups(const char* operation,
     if (end.cluster)
         return device::launch_cluster(operation, kernel, static_cast<unsigned>(entry.most_blocks),
                                       threads, stream, x, y, n, end);
-    const std::int64_t of_block = std::int64_t{group_size<typename Sum::Element>} *
-                                  reduce_unroll(Sum::operands) * entry.threads;
+    const std::int64_t of_block =
+        std::int64_t{group_size<typename Sum::Element>} * reduce_unroll * entry.threads;
     const std::int64_t wanted = n / of_block + (n % of_block != 0);
     const auto blocks = entry.cluster || wanted > entry.most_blocks ? entry.most_blocks
                         : wanted < 1                                ? 1

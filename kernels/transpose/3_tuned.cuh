@@ -3,7 +3,6 @@
 //
 //   slim        few rows or few columns         3_tuned_slim.cuh
 //   vectors     aligned rows                    3_tuned_vectors.cuh
-//   registers   the same, small                 3_tuned_registers.cuh
 //   skewed      rows that begin anywhere        3_tuned_skewed.cuh
 //   in_place    aligned rows, A is B            3_tuned_in_place.cuh
 //
@@ -15,7 +14,6 @@
 #include <utility>
 
 #include "3_tuned_in_place.cuh"
-#include "3_tuned_registers.cuh"
 #include "3_tuned_skewed.cuh"
 #include "3_tuned_slim.cuh"
 #include "3_tuned_vectors.cuh"
@@ -34,8 +32,6 @@ constexpr TransposeLauncher<Unit> transpose_tuned_launcher() {
         return launch_transpose_slim<Unit, entry>;
     else if constexpr (form == TransposeForm::vectors)
         return launch_transpose_vectors<Unit, entry>;
-    else if constexpr (form == TransposeForm::registers)
-        return launch_transpose_registers<Unit, entry>;
     else if constexpr (form == TransposeForm::skewed)
         return launch_transpose_skewed<Unit, entry>;
     else

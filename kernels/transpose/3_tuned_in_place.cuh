@@ -51,8 +51,10 @@ __device__ __forceinline__ void exchange(InPlacePair<Unit, entry>& turned, Unit*
     using Tile = InPlaceTile<Unit, entry>;
     Tile upper_tile, lower_tile;
     upper_tile.template read<whole, false>(upper, stride, m, n);
+    // At an edge one after the other: with the guards, both would take too many registers.
+    if (!whole) upper_tile.turn(turned.upper);
     lower_tile.template read<whole, false>(lower, stride, n, m);
-    upper_tile.turn(turned.upper);
+    if (whole) upper_tile.turn(turned.upper);
     lower_tile.turn(turned.lower);
     __syncthreads();
     Tile::template write<whole>(turned.upper, lower, stride, m, n);

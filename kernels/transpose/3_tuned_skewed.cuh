@@ -32,24 +32,31 @@ class SkewedTile {
     using Rows = Unit[height][t.columns + transpose_pad(sizeof(Unit))];
     static constexpr int sector = transpose_sector(sizeof(Unit));
 
-    /// The first row that a block at row i of A reads lies a sector's elements above it.
-    static constexpr bool whole(const MatrixView<const Unit>& a, std::int64_t i, std::int64_t j) {
-        return i >= sector && i + t.rows <= a.rows && j + t.columns <= a.columns;
-    }
+    /// What of a block's rows lies inside: from `first` to before `last`, counted from a sector's
+    /// elements above the block's row i of A; and how many columns.
+    struct Inside {
+        int first, last, columns;
 
-    template <bool all_inside>
-    static __device__ __forceinline__ void read(Rows& rows, const MatrixView<const Unit>& a,
-                                                std::int64_t i, std::int64_t j) {
+        __device__ Inside(const MatrixView<const Unit>& a, std::int64_t i, std::int64_t j)
+            : first(i < sector ? sector - static_cast<int>(i) : 0),
+              last(inside<height>(a.rows - i + sector)),
+              columns(inside<t.columns>(a.columns - j)) {}
+        __device__ bool all() const { return first == 0 && last == height && columns == t.columns; }
+    };
+
+    /// `from`: A's element (i, j).
+    template <bool all>
+    static __device__ __forceinline__ void read(Rows& rows, const Unit* from, std::int64_t stride,
+                                                const Inside& is) {
         const int column = static_cast<int>(threadIdx.x) % t.columns;
         const int first = static_cast<int>(threadIdx.x) / t.columns;
-        const std::int64_t above = i - sector + first;
-        const Unit* from = a.data + above * a.row_stride + j + column;
+        from += (first - sector) * stride + column;
+        const std::int64_t step = rows_at_once * stride;
         Unit values[reads];
-        const std::int64_t step = rows_at_once * a.row_stride;
 #pragma unroll
         for (int s = 0; s < reads; ++s) {
-            const std::int64_t row = above + s * rows_at_once;
-            const bool valid = all_inside || (row >= 0 && row < a.rows && j + column < a.columns);
+            const int row = first + s * rows_at_once;
+            const bool valid = all || (row >= is.first && row < is.last && column < is.columns);
             values[s] = valid && exists(first, s) ? __ldg(from + s * step) : Unit{};
         }
 #pragma unroll
@@ -57,23 +64,23 @@ class SkewedTile {
             if (exists(first, s)) rows[first + s * rows_at_once][column] = values[s];
     }
 
-    template <bool all_inside>
-    static __device__ __forceinline__ void write(const Rows& rows, const MatrixView<Unit>& b,
-                                                 std::int64_t i, std::int64_t j) {
+    /// `to`: row j of B; `i`: the block's row of A.
+    template <bool all>
+    static __device__ __forceinline__ void write(const Rows& rows, Unit* to, std::int64_t stride,
+                                                 std::int64_t i, const Inside& is) {
         const int place = static_cast<int>(threadIdx.x) % t.rows;  // in the piece of a row of B
         const int first = static_cast<int>(threadIdx.x) / t.rows;
-        Unit* row = b.data + (j + first) * b.row_stride;
-        const std::int64_t step = writes_at_once * b.row_stride;
+        to += first * stride;
+        const std::int64_t step = writes_at_once * stride;
 #pragma unroll
-        for (int s = 0; s < writes; ++s, row += step) {
+        for (int s = 0; s < writes; ++s, to += step) {
             const int column = first + s * writes_at_once;
-            if (!all_inside && j + column >= b.rows) break;
-            // What follows the row's last sector boundary before it begins.
+            if (!all && column >= is.columns) break;
+            // What of the row's first sector comes before the row.
             const int skew =
-                static_cast<int>(reinterpret_cast<std::uintptr_t>(row) / sizeof(Unit) % sector);
-            const std::int64_t to = i + place - skew;
-            if (all_inside || (to >= 0 && to < b.columns))
-                row[to] = rows[place - skew + sector][column];
+                static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(Unit) % sector);
+            const int row = place - skew + sector;
+            if (all || (row >= is.first && row < is.last)) to[i + place - skew] = rows[row][column];
         }
     }
 
@@ -85,20 +92,24 @@ class SkewedTile {
 
 template <class Unit, int entry>
 __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
-                                  transpose_table[entry].tile.min_blocks)
+                                  device::resident_blocks(transpose_table[entry].tile.min_blocks,
+                                                          transpose_table[entry].tile.threads))
     transpose_skewed(MatrixView<const Unit> a, MatrixView<Unit> b,
                      TransposeTunedRaster<entry> raster) {
     using Tile = SkewedTile<Unit, entry>;
     auto& rows = device::shared<struct SkewedRows, typename Tile::Rows>();
     const auto corner = raster.corner(blockIdx.x);
-    if (Tile::whole(a, corner.i, corner.j)) {
-        Tile::template read<true>(rows, a, corner.i, corner.j);
+    const Unit* from = a.data + corner.i * a.row_stride + corner.j;
+    Unit* to = b.data + corner.j * b.row_stride;
+    const typename Tile::Inside is(a, corner.i, corner.j);
+    if (is.all()) {
+        Tile::template read<true>(rows, from, a.row_stride, is);
         __syncthreads();
-        Tile::template write<true>(rows, b, corner.i, corner.j);
+        Tile::template write<true>(rows, to, b.row_stride, corner.i, is);
     } else {
-        Tile::template read<false>(rows, a, corner.i, corner.j);
+        Tile::template read<false>(rows, from, a.row_stride, is);
         __syncthreads();
-        Tile::template write<false>(rows, b, corner.i, corner.j);
+        Tile::template write<false>(rows, to, b.row_stride, corner.i, is);
     }
 }
 

@@ -11,8 +11,11 @@
 
 namespace tinyblas {
 
-/// 16 bytes at any multiple of 8.
+/// 16 bytes at any multiple of 8; and at multiples of 16, where they move as one.
 struct TransposeUnit16 {
+    std::uint64_t low, high;
+};
+struct alignas(16) TransposeChunk {
     std::uint64_t low, high;
 };
 
@@ -85,7 +88,7 @@ __device__ __forceinline__ void load_chunk(Unit (&to)[count], const Unit* from, 
 template <class Unit, int count>
 __device__ __forceinline__ void store_chunk(Unit* to, const Unit (&from)[count], int valid) {
     if constexpr (count * sizeof(Unit) == 16) {
-        if (valid >= count) return device::store_vector(to, from);
+        if (valid >= count) return device::store_global(to, from);
     }
 #pragma unroll
     for (int e = 0; e < count; ++e)

@@ -110,6 +110,17 @@ inline constexpr bool reallocates_registers = true;
 inline constexpr bool reallocates_registers = false;
 #endif
 
+/// For launch bounds: `blocks` blocks of `threads` threads, or as many as a multiprocessor holds.
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+inline constexpr int multiprocessor_threads = 1536;
+#else
+inline constexpr int multiprocessor_threads = 2048;
+#endif
+constexpr int resident_blocks(int blocks, int threads) {
+    return blocks * threads <= multiprocessor_threads ? blocks : multiprocessor_threads / threads;
+}
+
 /// Ends the kernel with an error.
 __device__ __forceinline__ void trap() { asm volatile("trap;"); }
 
@@ -171,6 +182,15 @@ __device__ __forceinline__ void store_vector(T* to, const T (&from)[count]) {
     *reinterpret_cast<uint4*>(to) = vector;
 }
 
+/// store_vector to global memory, one instruction whatever surrounds it.
+template <class T, int count>
+__device__ __forceinline__ void store_global(T* to, const T (&from)[count]) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    std::memcpy(&vector, from, 16);
+    __stwb(reinterpret_cast<uint4*>(to), vector);
+}
+
 /// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the
 /// read-only path.
 template <class T, int count>
@@ -214,9 +234,12 @@ inline constexpr bool has_clusters = true;
 inline constexpr bool has_clusters = false;
 #endif
 /// The two halves of a barrier of all threads of a cluster: memory written before the one can be
-/// read after the other.
+/// read after the other. A relaxed arrival says nothing of memory, and is quicker.
 __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 __device__ __forceinline__ void cluster_wait() {
     asm volatile("barrier.cluster.wait;" ::: "memory");

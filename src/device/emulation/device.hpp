@@ -119,6 +119,9 @@ inline void require_aligned(const void* address, std::size_t bytes, Place place)
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
 
+/// For launch bounds, which an emulated device does not have.
+constexpr int resident_blocks(int blocks, int) { return blocks; }
+
 /// Ends the kernel with an error.
 inline void trap(Place place = Place::here()) { fail_thread("a kernel trapped", place); }
 template <int count>
@@ -166,6 +169,12 @@ void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
     write_at_once(to, from, 16, place);
 }
 
+/// store_vector to global memory.
+template <class T, int count>
+void store_global(T* to, const T (&from)[count], Place place = Place::here()) {
+    store_vector(to, from, place);
+}
+
 /// load_vector from global memory that nothing writes while the kernel runs.
 template <class T, int count>
 void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) {
@@ -188,6 +197,7 @@ inline constexpr bool has_clusters = false;
 inline void cluster_arrive(Place place = Place::here()) {
     fail_thread("clusters are not emulated", place);
 }
+inline void cluster_arrive_relaxed(Place place = Place::here()) { cluster_arrive(place); }
 inline void cluster_wait(Place place = Place::here()) { cluster_arrive(place); }
 template <class T>
 T* of_block(T*, unsigned, Place place = Place::here()) {

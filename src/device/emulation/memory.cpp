@@ -19,8 +19,8 @@ namespace {
 
 // Of a block, as ptxas allows without an opt-in.
 constexpr std::size_t shared_limit = 48 << 10;
-constexpr std::size_t shared_alignment = 128;  // all banks, so that every run has the same conflicts
-constexpr int poison = 0xFF;  // NaN as float and as double
+constexpr std::size_t shared_alignment = 128;  // one line of all banks
+constexpr int poison = 0xFF;                   // NaN as float and as double
 constexpr int canary = 0xA5;
 
 }  // namespace

@@ -14,77 +14,72 @@ using device::trace;
 // NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses): the compiler chose the
 // names.
 #define TINYBLAS_CALLER device::site_key(__builtin_return_address(0))
-#define TINYBLAS_ACCESSES(size)                                     \
-    void __tsan_read##size(void* address) {                         \
-        trace(TINYBLAS_CALLER, Access::read, address, size, size);  \
-    }                                                               \
-    void __tsan_write##size(void* address) {                        \
-        trace(TINYBLAS_CALLER, Access::write, address, size, size); \
-    }
-#define TINYBLAS_UNALIGNED_ACCESSES(size)                           \
-    void __tsan_unaligned_read##size(void* address) {               \
-        trace(TINYBLAS_CALLER, Access::read, address, size, size);  \
-    }                                                               \
-    void __tsan_unaligned_write##size(void* address) {              \
-        trace(TINYBLAS_CALLER, Access::write, address, size, size); \
+#define TINYBLAS_ACCESSES(prefix, size, word)                             \
+    void __tsan_##prefix##read##size(void* address) {                     \
+        trace_words(TINYBLAS_CALLER, Access::read, address, size, word);  \
+    }                                                                     \
+    void __tsan_##prefix##write##size(void* address) {                    \
+        trace_words(TINYBLAS_CALLER, Access::write, address, size, word); \
     }
 
 namespace {
 
+bool is_aligned(const void* address, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+/// `bytes` bytes that a GPU moves as words of `word` bytes.
+inline void trace_words(device::SiteKey site, Access access, void* address, std::size_t bytes,
+                        std::size_t word) {
+    for (std::size_t at = 0; at < bytes; at += word)
+        trace(site, access, static_cast<char*>(address) + at, word, word);
+}
+
 /// Kernels' parameters come here too: they are not worth a look at each word.
-void trace_words(device::SiteKey site, Access access, void* address, std::size_t bytes) {
+void trace_range(device::SiteKey site, Access access, void* address, std::size_t bytes) {
     device::TracedThread* const thread = device::traced_thread;
     if (thread == nullptr || !thread->tracer->knows(address)) return;
-    for (std::size_t at = 0; at < bytes; at += 4) {
-        const std::size_t size = bytes - at < 4 ? bytes - at : 4;
-        trace(site, access, static_cast<char*>(address) + at, size, size);
-    }
+    const std::size_t whole = bytes / 4 * 4;
+    trace_words(site, access, address, whole, 4);
+    trace_words(site, access, static_cast<char*>(address) + whole, bytes - whole, 1);
 }
 
 }  // namespace
 
 extern "C" {
 
-TINYBLAS_ACCESSES(1)
-TINYBLAS_ACCESSES(2)
-TINYBLAS_ACCESSES(4)
-TINYBLAS_ACCESSES(8)
-TINYBLAS_ACCESSES(16)
-TINYBLAS_UNALIGNED_ACCESSES(2)
-TINYBLAS_UNALIGNED_ACCESSES(4)
-TINYBLAS_UNALIGNED_ACCESSES(8)
+TINYBLAS_ACCESSES(, 1, 1)
+TINYBLAS_ACCESSES(, 2, 2)
+TINYBLAS_ACCESSES(, 4, 4)
+TINYBLAS_ACCESSES(, 8, 8)
+// A struct of 16 bytes that lies at multiples of 8 or of 16: the call does not tell.
+TINYBLAS_ACCESSES(, 16, (is_aligned(address, 16) ? 16 : 8))
+// Structs that may lie at any multiple of less.
+TINYBLAS_ACCESSES(unaligned_, 2, 1)
+TINYBLAS_ACCESSES(unaligned_, 4, 2)
+TINYBLAS_ACCESSES(unaligned_, 8, 4)
+TINYBLAS_ACCESSES(unaligned_, 16, 4)
 
-// 16 bytes of a type that promises less alignment: a GPU moves them as words of 8 bytes.
-void __tsan_unaligned_read16(void* address) {
-    trace(TINYBLAS_CALLER, Access::read, address, 8, 8);
-    trace(TINYBLAS_CALLER, Access::read, static_cast<char*>(address) + 8, 8, 8);
-}
-void __tsan_unaligned_write16(void* address) {
-    trace(TINYBLAS_CALLER, Access::write, address, 8, 8);
-    trace(TINYBLAS_CALLER, Access::write, static_cast<char*>(address) + 8, 8, 8);
-}
-
-// Structs of other sizes: word by word, as a GPU would.
 void __tsan_read_range(void* address, std::size_t bytes) {
-    trace_words(TINYBLAS_CALLER, Access::read, address, bytes);
+    trace_range(TINYBLAS_CALLER, Access::read, address, bytes);
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
-    trace_words(TINYBLAS_CALLER, Access::write, address, bytes);
+    trace_range(TINYBLAS_CALLER, Access::write, address, bytes);
 }
 
 // clang's alone.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-    trace(TINYBLAS_CALLER, Access::read, from, bytes, bytes);
-    trace(TINYBLAS_CALLER, Access::write, to, bytes, bytes);
+    trace_range(TINYBLAS_CALLER, Access::read, const_cast<void*>(from), bytes);
+    trace_range(TINYBLAS_CALLER, Access::write, to, bytes);
     return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-    trace(TINYBLAS_CALLER, Access::read, from, bytes, bytes);
-    trace(TINYBLAS_CALLER, Access::write, to, bytes, bytes);
+    trace_range(TINYBLAS_CALLER, Access::read, const_cast<void*>(from), bytes);
+    trace_range(TINYBLAS_CALLER, Access::write, to, bytes);
     return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
-    trace(TINYBLAS_CALLER, Access::write, to, bytes, bytes);
+    trace_range(TINYBLAS_CALLER, Access::write, to, bytes);
     return std::memset(to, value, bytes);
 }
 

@@ -43,6 +43,7 @@ bool poisoned(std::uintptr_t address, std::size_t bytes) {
     const std::uintptr_t first = (address + sizeof(Word) - 1) / sizeof(Word) * sizeof(Word);
     for (std::uintptr_t at = first; at + sizeof(Word) <= end; at += sizeof(Word)) {
         Word value = 0;
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
         std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
         if (value == poison_at(at)) return true;
     }

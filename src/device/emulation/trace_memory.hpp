@@ -34,7 +34,9 @@ std::vector<TracedAllocation> traced_allocations();
 #else
 
 constexpr std::size_t guard_bytes = 0;
-inline void fill_with_poison(void* data, std::size_t bytes) { std::memset(data, 0xFF, bytes); }  // NaN
+inline void fill_with_poison(void* data, std::size_t bytes) {
+    std::memset(data, 0xFF, bytes);
+}  // NaN
 inline void trace_allocated(const void*, std::size_t) {}
 inline void trace_released(const void*) noexcept {}
 

@@ -27,10 +27,21 @@ std::vector<std::uintptr_t> pieces(std::span<const LaneAccess> accesses, unsigne
     return found;
 }
 
+/// Whether lanes `apart` lanes apart, both of which take part, ask for the same address.
+bool pairs_agree(std::span<const LaneAccess> lanes, unsigned apart) {
+    std::array<const LaneAccess*, warp_lanes> of_lane{};
+    for (const LaneAccess& access : lanes) of_lane[access.lane] = &access;
+    return std::all_of(lanes.begin(), lanes.end(), [&](const LaneAccess& access) {
+        const LaneAccess* const other = of_lane[access.lane ^ apart];
+        return other == nullptr || other->address == access.address;
+    });
+}
+
 }  // namespace
 
-RequestCost wavefronts(std::span<const LaneAccess> lanes, unsigned bytes) {
-    const unsigned group_lanes = bytes <= word ? warp_lanes : std::max(1u, banks * word / bytes);
+RequestCost wavefronts(std::span<const LaneAccess> lanes, unsigned bytes, bool read) {
+    unsigned group_lanes = bytes <= word ? warp_lanes : std::max(1u, banks * word / bytes);
+    if (read && bytes > word && (pairs_agree(lanes, 1) || pairs_agree(lanes, 2))) group_lanes *= 2;
     RequestCost cost;
     for (std::size_t first = 0; first < lanes.size();) {
         const unsigned group = lanes[first].lane / group_lanes;

@@ -119,6 +119,7 @@ std::vector<SourcePlace> find_places(std::span<const SiteKey> sites) {
         const auto address =
             static_cast<std::uintptr_t>(sites[i] & ((SiteKey{1} << site_key_line) - 1));
         if (const auto line = sites[i] >> site_key_line; line != 0) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): site_key() made it of one
             places[i] = {reinterpret_cast<const char*>(address), static_cast<int>(line)};
             continue;
         }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace tinyblas::device {
 
+struct TracedThread;
+
 struct Trace::Recorder {
     using Instruction = std::tuple<SiteKey, Space, Access, unsigned>;  // the last: bytes a thread
     struct Launch {
@@ -21,6 +24,9 @@ struct Trace::Recorder {
         std::map<Instruction, TraceRow> rows;
     };
     std::vector<Launch> launches;
+
+    /// Adds the requests of a warp since it last came together to the last launch's.
+    void count(std::span<const TracedThread> warp, const Sites& sites);
 };
 
 /// The calling OS thread's, null while no Trace lives.

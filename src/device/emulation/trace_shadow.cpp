@@ -13,7 +13,9 @@ std::unique_ptr<Cell[], Shadow::Free> Shadow::make(std::size_t count) {
     return std::unique_ptr<Cell[], Free>(cells);
 }
 
-Shadow::Shadow(std::size_t bytes) : bytes_(bytes), cells_(make(bytes / word + 1)) {}
+Shadow::Shadow(std::size_t bytes, bool remembers) : bytes_(bytes) {
+    if (remembers) cells_ = make(bytes / word + 1);
+}
 
 void Shadow::split() {
     auto smaller = make(bytes_ + 1);

@@ -47,7 +47,8 @@ struct Clock {
 /// The cells of a piece of memory, one a word until an access to less than a word.
 class Shadow {
   public:
-    explicit Shadow(std::size_t bytes);
+    /// Without `remembers` it has no cells.
+    Shadow(std::size_t bytes, bool remembers);
 
     /// The cells of `bytes` bytes from `offset` on.
     struct Range {
@@ -56,6 +57,7 @@ class Shadow {
         Cell* end() const { return last; }
     };
     Range cells(std::size_t offset, std::size_t bytes) {
+        if (!cells_) return {nullptr, nullptr};
         if ((offset | bytes) % word != 0 && cell_bytes_ == word) [[unlikely]]
             split();
         const unsigned shift = cell_bytes_ == word ? 2 : 0;

@@ -12,7 +12,6 @@
 #include <iterator>
 
 #include "device/emulation/sanitizer.hpp"
-#include "device/emulation/trace_model.hpp"
 #include "device/emulation/trace_recorder.hpp"
 #include "device/emulation/traced_thread.hpp"
 
@@ -78,7 +77,7 @@ void Tracer::begin_launch(const char* operation, dim3 grid, dim3 block, unsigned
         threads_[rank].recorded.clear();
     }
     allocations_ = traced_allocations();
-    last_global_ = nullptr;
+    std::fill(recent_.begin(), recent_.end(), Recent{});
     std::erase_if(global_, [&](const auto& region) {
         return std::none_of(allocations_.begin(), allocations_.end(),
                             [&](const auto& living) { return living.serial == region.first; });
@@ -123,19 +122,12 @@ void Tracer::leave() { traced_thread = nullptr; }
 
 void Tracer::add_shared(const void* data, std::size_t bytes, const char* name) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    shared_.push_back({begin, begin + bytes, name, Space::shared, Shadow(bytes)});
+    shared_.push_back({begin, begin + bytes, name, Space::shared, Shadow(bytes, true)});
 }
 
-Tracer::Region* Tracer::find(std::uintptr_t address) {
+Tracer::Region* Tracer::search(std::uintptr_t address) {
     for (Region& region : shared_)
         if (region.holds(address)) return &region;
-    if (last_global_ != nullptr && last_global_->holds(address)) return last_global_;
-    Region* const found = find_global(address);
-    if (found != nullptr) last_global_ = found;
-    return found;
-}
-
-Tracer::Region* Tracer::find_global(std::uintptr_t address) {
     const auto next =
         std::upper_bound(allocations_.begin(), allocations_.end(), address + guard_bytes,
                          [](std::uintptr_t at, const TracedAllocation& allocation) {
@@ -144,11 +136,14 @@ Tracer::Region* Tracer::find_global(std::uintptr_t address) {
     if (next == allocations_.begin()) return nullptr;
     const TracedAllocation& allocation = *std::prev(next);
     if (address >= allocation.end + guard_bytes) return nullptr;
+    const auto found = global_.find(allocation.serial);
+    if (found != global_.end()) return &found->second;
     const std::size_t bytes = allocation.end - allocation.begin;
-    const auto [found, added] = global_.try_emplace(
-        allocation.serial, Region{allocation.begin, allocation.end, nullptr, Space::global,
-                                  Shadow(bytes <= largest_shadowed ? bytes : 0)});
-    return &found->second;
+    return &global_
+                .emplace(allocation.serial,
+                         Region{allocation.begin, allocation.end, nullptr, Space::global,
+                                Shadow(bytes, bytes <= largest_shadowed)})
+                .first->second;
 }
 
 /// Neither shared nor global memory of a GPU: parameters, constants, the emulator's own variables.
@@ -158,12 +153,19 @@ bool Tracer::is_host(std::uintptr_t address) const {
     });
 }
 
+std::uint32_t Tracer::number_of(SiteKey key) {
+    const std::uint32_t site = sites_.number(key);
+    if (site >= recent_.size()) [[unlikely]]
+        recent_.resize(site + 1);
+    return site;
+}
+
 void Tracer::see(TracedThread& thread, SiteKey key, Access access, const void* address,
                  std::size_t bytes, std::size_t width) {
     if (defect_ || bytes == 0) return;
     const Seen seen{thread, reinterpret_cast<std::uintptr_t>(address), bytes, access,
-                    sites_.number(key)};
-    Region* const region = find(seen.address);
+                    number_of(key)};
+    Region* const region = find(seen.site, seen.address);
     if (region != nullptr)
         check(*region, seen);
     else if (recorder_ == nullptr || is_host(seen.address))
@@ -182,8 +184,8 @@ void Tracer::see_arrival(TracedThread& thread, Place place, const void* address,
                          std::size_t bytes) {
     if (defect_) return;
     const Seen seen{thread, reinterpret_cast<std::uintptr_t>(address), bytes, Access::write,
-                    sites_.number(site_key(place))};
-    if (Region* const region = find(seen.address)) check(*region, seen);
+                    number_of(site_key(place))};
+    if (Region* const region = find(seen.site, seen.address)) check(*region, seen);
 }
 
 void Tracer::check(Region& region, const Seen& seen) {
@@ -232,47 +234,13 @@ void Tracer::report(Fault fault, const Region& region, const Seen& seen, Slot ot
                region.begin, region.end,   region.name};
 }
 
-/// The accesses of each warp of these threads since it last came together, put into requests: the
-/// n-th time that its lanes execute an instruction is one.
 void Tracer::count_requests(std::size_t first, std::size_t last) {
     if (recorder_ == nullptr) return;
-    struct Part {
-        std::uint64_t request;  // site, then which time
-        const RecordedAccess* access;
-        unsigned lane;
-    };
-    std::vector<Part> parts;
-    std::vector<std::uint32_t> times(sites_.size());
     for (; first < last; first += warp_lanes) {
-        parts.clear();
-        const std::size_t end = std::min(last, first + warp_lanes);
-        for (std::size_t rank = first; rank < end; ++rank) {
-            for (const RecordedAccess& access : threads_[rank].recorded)
-                parts.push_back({std::uint64_t{access.site} << 32 | times[access.site]++, &access,
-                                 static_cast<unsigned>(rank % warp_lanes)});
-            for (const RecordedAccess& access : threads_[rank].recorded) times[access.site] = 0;
-        }
-        std::sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) {
-            return x.request != y.request ? x.request < y.request : x.lane < y.lane;
-        });
-        std::vector<LaneAccess> lanes;
-        for (std::size_t i = 0; i < parts.size();) {
-            const RecordedAccess& access = *parts[i].access;
-            lanes.clear();
-            const std::uint64_t request = parts[i].request;
-            for (; i < parts.size() && parts[i].request == request; ++i)
-                lanes.push_back({parts[i].access->address, parts[i].lane, parts[i].access->bytes});
-            TraceRow& row =
-                recorder_->launches.back()
-                    .rows[{sites_.key(access.site), access.space, access.access, access.width}];
-            ++row.requests;
-            row.threads += lanes.size();
-            const bool shared = access.space == Space::shared;
-            const RequestCost cost = shared ? wavefronts(lanes, access.width) : sectors(lanes);
-            (shared ? row.wavefronts : row.sectors) += cost.found;
-            (shared ? row.ideal_wavefronts : row.ideal_sectors) += cost.ideal;
-        }
-        for (std::size_t rank = first; rank < end; ++rank) threads_[rank].recorded.clear();
+        const auto warp =
+            std::span(threads_).subspan(first, std::min<std::size_t>(warp_lanes, last - first));
+        recorder_->count(warp, sites_);
+        for (TracedThread& thread : warp) thread.recorded.clear();
     }
 }
 

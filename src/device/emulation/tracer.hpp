@@ -13,6 +13,7 @@
 #include "device/emulation/fibers.hpp"
 
 #if defined(TINYBLAS_TRACED)
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -71,7 +72,7 @@ class Tracer {
 
     /// Whether this is shared memory or an allocation of the library.
     bool knows(const void* address) {
-        return find(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
+        return search(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
     }
 
     bool has_defect() const { return defect_.has_value(); }
@@ -108,8 +109,16 @@ class Tracer {
         const char* name;
     };
 
-    Region* find(std::uintptr_t address);
-    Region* find_global(std::uintptr_t address);
+    Region* find(std::uint32_t site, std::uintptr_t address) {
+        Recent& recent = recent_[site];
+        if (recent.address == address) return recent.region;
+        recent.address = address;
+        if (recent.region == nullptr || !recent.region->holds(address)) [[unlikely]]
+            recent.region = search(address);
+        return recent.region;
+    }
+    Region* search(std::uintptr_t address);
+    std::uint32_t number_of(SiteKey key);
     bool is_host(std::uintptr_t address) const;
     void check(Region& region, const Seen& seen);
     void check_cell(Region& region, Cell& cell, Slot slot, const Seen& seen);
@@ -121,19 +130,22 @@ class Tracer {
     Order order_;
     Sites sites_;
     std::vector<TracedThread> threads_;
-    std::vector<Region> shared_;
+    std::deque<Region> shared_;
     std::unordered_map<std::uint64_t, Region> global_;  // by an allocation's serial number
     std::vector<TracedAllocation> allocations_;
-    Region* last_global_ = nullptr;
+    struct Recent {
+        std::uintptr_t address;
+        Region* region;
+    };
+    std::vector<Recent> recent_;  // what each site asked for last
     struct Extent {
         std::uintptr_t begin, end;
     };
-    std::vector<Extent>
-        host_;  // programs, libraries, the scheduler's stack, thread_local variables
+    std::vector<Extent> host_;  // programs, libraries, the host's stack, thread_local variables
     std::vector<std::uint32_t> block_began_;
     std::optional<Defect> defect_;
     dim3 grid_, block_;
-    Trace::Recorder* recorder_ = nullptr;
+    Trace::Recorder* recorder_ = nullptr;  // while a Trace lives
 };
 
 /// A word of device.hpp that reads or writes memory says so, then does it out of the compiler's

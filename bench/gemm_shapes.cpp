@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The shapes that are measured: built in, or from a file.
+// The products that are measured: built in, or from a file.
+#include "gemm_shapes.hpp"
+
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 
-#include "bench.hpp"
 #include "tinyblas/error.hpp"
 
 namespace tinyblas::bench {

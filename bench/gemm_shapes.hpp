@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the benchmarks share: shapes, and two contestants timed by turns.
+// The products that are measured, and their operands.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "machine.hpp"
+#include "data.hpp"
 #include "tinyblas/matrix.hpp"
 
 namespace tinyblas::bench {
@@ -47,7 +46,7 @@ class Operands {
           c_(stored(shape.m, shape.n, false, 3)) {
         poison();
     }
-    void poison() { fill_nan(context_, c_.view().data, c_.rows() * c_.columns()); }
+    void poison() { bench::poison(context_, c_.view().data, c_.rows() * c_.columns() * sizeof(T)); }
 
     MatrixView<const T> a() const { return inside(a_.view(), shape_.transposed_a); }
     MatrixView<const T> b() const { return inside(b_.view(), shape_.transposed_b); }
@@ -57,7 +56,7 @@ class Operands {
     Matrix<T> stored(std::int64_t rows, std::int64_t columns, bool transposed, std::uint64_t seed) {
         if (transposed) std::swap(rows, columns);
         Matrix<T> matrix(rows, columns + shape_.pad);
-        fill_normal(context_, matrix.view().data, rows * matrix.columns(), seed);
+        fill_random(context_, matrix.view().data, rows * matrix.columns(), seed);
         return matrix;
     }
     MatrixView<const T> inside(MatrixView<const T> view, bool transposed) const {
@@ -68,31 +67,6 @@ class Operands {
     Context& context_;
     Shape shape_;
     Matrix<T> a_, b_, c_;
-};
-
-/// Ours and the reference by turns: a round is ours, reference, reference, ours, so that a drift of
-/// the clock meets both.
-class Race {
-  public:
-    struct Result {
-        double ours = 0, reference = 0;  // seconds a call, medians over the rounds
-        double ratio = 0;                // reference / ours of a round, median
-        double ratio_p10 = 0, ratio_p90 = 0;
-    };
-
-    /// Warms up and sizes the batches to last `batch_seconds` each. `reference` may be empty: then
-    /// ours runs alone. The device idles for `rest` whenever the other contestant's turn comes.
-    Race(Context& context, const Work& ours, const Work& reference, double batch_seconds,
-         std::chrono::milliseconds rest = {});
-
-    /// Seconds a call of ours.
-    double round();
-    Result result() const;
-
-  private:
-    std::chrono::milliseconds rest_;
-    std::unique_ptr<Batch> ours_, reference_;
-    std::vector<double> ours_seconds_, reference_seconds_, ratios_;
 };
 
 }  // namespace tinyblas::bench

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// polyval on every rung, beside Thrust and a plain copy of the same bytes in the same run. Sampled
+// results are checked before anything is timed.
+#include "contest.hpp"
+#include "data.hpp"
+#include "program.hpp"
+#include "tinyblas/matrix.hpp"
+#include "tinyblas/polyval.hpp"
+
+namespace tinyblas::bench {
+namespace {
+
+struct Options {
+    PolyvalKernel kernel = PolyvalKernel::best;
+    bool forced = false;  // a rung was named: no ladder
+};
+
+struct Case {
+    std::string group;  // burst, sustained
+    int degree;
+    std::int64_t n;
+    PolyvalKernel rung = PolyvalKernel::best;
+
+    bool sustained() const { return group == "sustained"; }
+    /// Memory and multiply-adds at their limits together pass the power limit within a turn.
+    bool rested() const { return !sustained() && degree > 24 && degree < 100; }
+};
+
+template <class T>
+bool measure(Session& session, const Case& one, benchmark::State& state) {
+    Context& context = session.context;
+    Matrix<T> x(1, one.n), y(1, one.n);
+    Matrix<T> coefficients(1, one.degree + 1);  // where Thrust and the check read them,
+    std::vector<T> host(one.degree + 1);        // and where ours does
+    fill_uniform(context, x.view().data, one.n, 1);
+    fill_random(context, coefficients.view().data, coefficients.columns(), 2);
+    poison(context, y.view().data, one.n * std::int64_t(sizeof(T)));
+    copy(context, coefficients, MatrixView<T>::row_major(host.data(), 1, one.degree + 1));
+    context.synchronize();
+
+    const VectorView<const T> points{x.view().data, one.n};
+    const VectorView<const T> polynomial{coefficients.view().data, one.degree + 1};
+    const VectorView<T> values{y.view().data, one.n};
+    PolyvalChoice choice;
+    const Work ours = [&] { choice = polyval(context, host, points, values, {one.rung}); };
+    ours();
+    const double error = polynomial_error<T>(context, polynomial, points, values);
+    const bool right = error <= error_bound(one.degree);
+    auto& counters = state.counters;
+    counters["error"] = error;
+    counters["wrong"] = right ? 0 : 1;
+    counters["n"] = static_cast<double>(one.n);
+    counters["degree"] = one.degree;
+    counters["element_bytes"] = sizeof(T);
+
+    const std::int64_t bytes = one.n * std::int64_t(sizeof(T));
+    run_contest(session, state,
+                {.ours = ours,
+                 .reference = thrust_polyval<T>(context, polynomial, points, values),
+                 .limit = plain_copy(context, y.view().data, x.view().data, bytes),
+                 .bytes = 2.0 * static_cast<double>(bytes),
+                 .flop = 2.0 * one.degree * static_cast<double>(one.n),
+                 .peak = session.limits.flops<T>(),
+                 .sustained = one.sustained(),
+                 .rested = one.rested()});
+    state.SetLabel(std::string(to_string(choice.kernel)) + "/" + one.group);
+    return right;
+}
+
+template <class T>
+void add(Session& session, const Options& options, Case one) {
+    if (options.forced && one.rung != PolyvalKernel::best) return;
+    if (options.forced) one.rung = options.kernel;
+    const std::string name = (sizeof(T) == sizeof(float) ? "spolyval/" : "dpolyval/") + one.group +
+                             "/degree" + std::to_string(one.degree) + "/" + std::to_string(one.n) +
+                             "/" + to_string(one.rung);
+    session.add(name, rounds_of(session, one.sustained()),
+                [=, &session](benchmark::State& state) { return measure<T>(session, one, state); });
+}
+
+template <class T>
+void add_degrees(Session& session, const Options& options, const char* group, std::int64_t n,
+                 std::initializer_list<int> degrees) {
+    for (const int degree : degrees) add<T>(session, options, {group, degree, n});
+}
+
+void add_ladder(Session& session, const Options& options, std::int64_t n,
+                std::initializer_list<int> degrees) {
+    for (const int degree : degrees)
+        for (const auto rung : {PolyvalKernel::naive, PolyvalKernel::constant})
+            add<float>(session, options, {"burst", degree, n, rung});
+}
+
+void add_small(Session& session, const Options& options) {
+    constexpr std::int64_t n = 1 << 14;
+    add_degrees<float>(session, options, "burst", n, {1, 8, 64, 256});
+    if (session.quick) return;
+    add_degrees<float>(session, options, "burst", 1 << 10, {8, 20000});
+    add_degrees<double>(session, options, "burst", n, {8, 64});
+    add_ladder(session, options, n, {16, 256});
+}
+
+void add_quick(Session& session, const Options& options) {
+    constexpr std::int64_t n = 1 << 28;
+    add_degrees<float>(session, options, "burst", n, {8, 32, 48, 64, 256, 512});
+    add_degrees<float>(session, options, "sustained", n, {48, 256});
+    add_degrees<double>(session, options, "burst", n / 2, {8, 64});
+    add_ladder(session, options, n, {48});
+}
+
+void add_large(Session& session, const Options& options) {
+    constexpr std::int64_t n = 1 << 28;
+    add_degrees<float>(session, options, "burst", n,
+                       {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 100, 128, 256, 512});
+    add_ladder(session, options, n, {16, 48, 256});
+    for (const auto& [degree, fewer] : {std::pair{2048, n / 4}, {8000, n / 16}, {20000, n / 16}})
+        add_degrees<float>(session, options, "burst", fewer, {degree});
+    for (const int logarithm : {10, 16, 20})
+        add_degrees<float>(session, options, "burst", std::int64_t(1) << logarithm, {8});
+    add_degrees<float>(session, options, "burst", (std::int64_t(1) << 31) + 7, {8});
+    add_degrees<double>(session, options, "burst", n / 2, {8, 32, 64, 256});
+
+    // The power limit decides here.
+    add_degrees<float>(session, options, "sustained", n, {32, 40, 48, 56, 64, 100, 128, 256, 512});
+    for (const auto& [degree, fewer] : {std::pair{2048, n / 4}, {8000, n / 16}, {20000, n / 16}})
+        add_degrees<float>(session, options, "sustained", fewer, {degree});
+    add_degrees<double>(session, options, "sustained", n / 2, {32, 64, 256});
+}
+
+Facts set_up(Session& session, const Options& options) {
+    session.measure_memory();
+    session.measure_arithmetic();
+    if (emulated())
+        add_small(session, options);
+    else if (session.quick)
+        add_quick(session, options);
+    else
+        add_large(session, options);
+    return {{"rounds", std::to_string(session.regime.rounds)},
+            {"regime", session.regime.text() +
+                           ", 200 ms before each turn at degrees 25 to 99; sustained: 0.5 s "
+                           "without pause before, 0.5 s timed, ours alone"},
+            {"reference", thrust_name()}};
+}
+
+std::vector<Flag> flags(Options& options) {
+    return {{"kernel", "RUNG", "naive, constant, tuned or best alone, without the ladder",
+             [&options](const std::string& name) {
+                 options = {polyval_kernel(name), true};
+             }}};
+}
+
+std::vector<Column> columns() {
+    return {detail_column(9),
+            number_column("degree", 7, "degree", 0),
+            number_column("n", 11, "n", 0),
+            rung_column(),
+            number_column("GB/s", 7, "gbs"),
+            percent_column("of copy", "limit_share"),
+            number_column("TFLOP/s", 7, "tflops"),
+            percent_column("of peak", "peak_fraction"),
+            number_column("Thrust", 7, "reference_gbs"),
+            ratio_column(),
+            spread_column(),
+            number_column("us", 9, "microseconds"),
+            error_column(),
+            bar_column(" to the copy", "limit_share")};
+}
+
+constexpr const char* legend =
+    "GB/s: bytes read and written. of copy: of the runtime's copy of as many bytes, in the same "
+    "rounds. of peak: of\nthe measured FFMA (spolyval) or DFMA (dpolyval) rate. ratio: the time of "
+    "thrust::transform with Horner's rule / ours,\nmedian of the rounds. error: largest over 512 "
+    "points, in units of 2^-24 or 2^-53 of sum |a_j| |x|^j.\n";
+
+}  // namespace
+}  // namespace tinyblas::bench
+
+int main(int argc, char** argv) {
+    using namespace tinyblas::bench;
+    Options options;
+    return run_program(
+        {"bench_polyval", "polyval on every rung, beside Thrust and a copy where there is a GPU.",
+         flags(options), columns(), legend,
+         [&](Session& session) { return set_up(session, options); }},
+        argc, argv);
+}

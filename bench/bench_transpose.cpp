@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// transpose on every rung, beside cuBLAS's geam and a plain copy of the same bytes in the same run.
+// Every element of the result is checked before anything is timed.
+#include <algorithm>
+#include <cstdlib>
+
+#include "contest.hpp"
+#include "data.hpp"
+#include "kernels/transpose/tiles.hpp"
+#include "program.hpp"
+#include "samples.hpp"
+#include "tinyblas/error.hpp"
+#include "tinyblas/transpose.hpp"
+
+namespace tinyblas::bench {
+namespace {
+
+constexpr int chosen_entry = -1, every_entry = -2;
+
+struct Options {
+    TransposeOptions asked;
+    bool forced = false;  // a rung or an entry was named: no ladder
+};
+
+struct Case {
+    std::string group;
+    std::int64_t rows, columns;
+    std::int64_t pad = 0;    // elements between two rows of each matrix
+    std::int64_t shift = 0;  // elements from the start of the memory to the first one
+    bool ladder = false;     // worth climbing on every rung
+    bool quick = false;      // part of a quick run
+
+    bool in_place() const { return group == "in_place"; }
+};
+
+/// `rows` rows in memory of their own.
+template <class T>
+struct Operand {
+    Operand(const Case& one, std::int64_t rows, std::int64_t columns)
+        : memory(1, one.shift + rows * (columns + one.pad)),
+          view(MatrixView<T>::row_major(memory.view().data + one.shift, rows, columns,
+                                        columns + one.pad)) {}
+    Matrix<T> memory;
+    MatrixView<T> view;
+};
+
+template <class T>
+Work reference_of(Session& session, const Case& one, MatrixView<const T> a, MatrixView<T> b) {
+    if constexpr (std::is_floating_point_v<T>)
+        if (session.reference && !one.in_place())
+            return [=, &session] { session.reference->transpose(a, b); };
+    return {};
+}
+
+/// Runs `ours` on fresh data; the elements of the result that are wrong.
+template <class T>
+std::int64_t check(Context& context, const Case& one, Operand<T>& a, Operand<T>& b,
+                   const Work& ours) {
+    constexpr std::uint64_t seed = 1;
+    const std::int64_t stride = a.view.row_stride;
+    fill_random(context, a.view.data, (a.view.rows - 1) * stride + a.view.columns, seed);
+    poison(context, b.memory.view().data, b.memory.columns() * sizeof(T));
+    ours();
+    return wrong_elements<T>(context, one.in_place() ? a.view : b.view, stride, seed);
+}
+
+/// Whether the result was right.
+template <class T>
+bool measure(Session& session, const Case& one, TransposeOptions asked, benchmark::State& state) {
+    Context& context = session.context;
+    Operand<T> a(one, one.rows, one.columns), b(one, one.columns, one.rows);
+    TransposeChoice choice;
+    const Work ours = [&] {
+        choice = one.in_place() ? transpose(context, a.view, asked)
+                                : transpose<T>(context, a.view, b.view, asked);
+    };
+    const std::int64_t bytes = one.rows * one.columns * std::int64_t(sizeof(T));
+    auto& counters = state.counters;
+    counters["rows"] = static_cast<double>(one.rows);
+    counters["columns"] = static_cast<double>(one.columns);
+    counters["element_bytes"] = sizeof(T);
+
+    const std::int64_t wrong = check(context, one, a, b, ours);
+    counters["error"] = static_cast<double>(wrong);
+    counters["wrong"] = wrong > 0 ? 1 : 0;
+    counters["entry"] = choice.entry;
+    // A multiple of 16: the runtime copies other lengths more slowly.
+    const Work limit = plain_copy(context, b.memory.view().data, a.memory.view().data,
+                                  std::max(bytes / 16, std::int64_t(1)) * 16);
+    run_contest(session, state,
+                {.ours = ours,
+                 .reference = reference_of<T>(session, one, a.view, b.view),
+                 .limit = limit,
+                 .bytes = 2.0 * static_cast<double>(bytes)});
+    std::string rung = to_string(choice.kernel);
+    if (choice.entry >= 0) rung += "(" + std::to_string(choice.entry) + ")";
+    std::string detail = one.in_place() ? "in place" : "packed";
+    if (one.pad > 0)
+        detail = "ld + " + std::to_string(one.pad) + ", base + " + std::to_string(one.shift);
+    state.SetLabel(rung + "/" + detail);
+    return wrong == 0;
+}
+
+template <class T>
+void add(Session& session, const char* type, const Case& one, TransposeOptions asked) {
+    std::string name = std::string(type) + "/" + one.group + "/" + std::to_string(one.rows) + "x" +
+                       std::to_string(one.columns) + "/" + to_string(asked.kernel);
+    if (asked.entry >= 0) name += std::to_string(asked.entry);
+    session.add(name, rounds_of(session), [=, &session](benchmark::State& state) {
+        return measure<T>(session, one, asked, state);
+    });
+}
+
+/// Whether a line of the tuning table can do a case.
+template <class T>
+bool can_run(int entry, const Case& one) {
+    const auto aligned = [](std::int64_t elements) { return elements * sizeof(T) % 16 == 0; };
+    return can_run(transpose_table[entry],
+                   {.element_size = sizeof(T),
+                    .m = one.rows,
+                    .n = one.columns,
+                    .unit_strides = true,
+                    .aligned = aligned(one.shift) && aligned(one.rows + one.pad) &&
+                               aligned(one.columns + one.pad),
+                    .in_place = one.in_place()});
+}
+
+/// A case on each rung, or on each line of the tuning table, that is asked for.
+template <class T>
+void add_all(Session& session, const char* type, const std::vector<Case>& cases,
+             const Options& options) {
+    const int entry = options.asked.entry;
+    for (const Case& one : cases) {
+        if (session.quick && !one.quick) continue;
+        if (entry == chosen_entry) {
+            if (one.ladder && !options.forced)
+                for (const auto rung : {TransposeKernel::naive, TransposeKernel::padded})
+                    add<T>(session, type, one, {rung});
+            add<T>(session, type, one, options.asked);
+        }
+        for (int i = 0; i < transpose_entries; ++i)
+            if ((entry == i || entry == every_entry) && can_run<T>(i, one))
+                add<T>(session, type, one, {TransposeKernel::tuned, i});
+    }
+}
+
+Case square(std::int64_t n, bool ladder = false, bool quick = false) {
+    return {"square", n, n, 0, 0, ladder, quick};
+}
+
+void add_small(Session& session, const Options& options) {
+    add_all<float>(session, "float",
+                   {square(4),
+                    square(64, true, true),
+                    square(256, true, true),
+                    {"odd", 257, 255},
+                    {"skinny", 8, 4096},
+                    {"skinny", 4096, 3},
+                    {"in_place", 256, 256},
+                    {"sub_block", 200, 200, 31, 3}},
+                   options);
+    add_all<double>(session, "double", {square(256)}, options);
+    add_all<std::uint16_t>(session, "16-bit", {square(256)}, options);
+    add_all<Bits128>(session, "16-byte", {square(128)}, options);
+}
+
+void add_large(Session& session, const Options& options) {
+    constexpr std::int64_t wide = 1 << 22;
+    add_all<float>(session, "float",
+                   {square(4),
+                    square(16),
+                    square(64),
+                    square(256),
+                    square(1024, false, true),
+                    square(2048),
+                    square(4096, true, true),
+                    square(8192),
+                    square(16384, true, true),
+                    square(32768),
+                    square(46341),  // the first past 2^31 elements
+                    {"odd", 4097, 4095, 0, 0, false, true},
+                    {"odd", 16383, 16381},
+                    {"odd", 100003, 1021},
+                    {"skinny", 32, wide, 0, 0, false, true},
+                    {"skinny", wide, 32},
+                    {"skinny", 3, 4 * wide},
+                    {"skinny", 4 * wide, 5},
+                    {"skinny", 16, 2 * wide},
+                    {"skinny", 5000, 50000},
+                    {"in_place", 4096, 4096},
+                    {"in_place", 16384, 16384, 0, 0, false, true},
+                    {"in_place", 32768, 32768},
+                    {"sub_block", 8000, 8000, 191, 3}},
+                   options);
+    add_all<double>(session, "double", {square(4096), square(16384)}, options);
+    add_all<std::uint16_t>(session, "16-bit", {square(16384)}, options);
+    add_all<Bits128>(session, "16-byte", {square(8192)}, options);
+}
+
+Facts set_up(Session& session, const Options& options) {
+    session.measure_memory();
+    emulated() ? add_small(session, options) : add_large(session, options);
+    Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
+                   {"regime", session.regime.text()}};
+    if (session.reference) facts.emplace_back("reference", session.reference->name());
+    return facts;
+}
+
+std::vector<Flag> flags(Options& options) {
+    const auto kernel = [&options](const std::string& name) {
+        options.asked.kernel = transpose_kernel(name);
+        options.forced = true;
+    };
+    const auto entry = [&options](const std::string& text) {
+        char* end = nullptr;
+        const long line = std::strtol(text.c_str(), &end, 10);
+        const bool number = !text.empty() && *end == '\0' && line >= 0 && line < transpose_entries;
+        if (text != "all" && !number)
+            throw Error(Status::invalid_argument, "--entry: '" + text +
+                                                      "' is not all or a number from 0 to " +
+                                                      std::to_string(transpose_entries - 1));
+        options.asked = {TransposeKernel::tuned,
+                         text == "all" ? every_entry : static_cast<int>(line)};
+        options.forced = true;
+    };
+    return {{"kernel", "RUNG", "naive, padded, tuned or best alone, without the ladder", kernel},
+            {"entry", "I", "line I of the tuning table alone, or all: every line that is legal",
+             entry}};
+}
+
+std::vector<Column> columns() {
+    return {detail_column(18),
+            number_column("rows", 9, "rows", 0),
+            number_column("columns", 9, "columns", 0),
+            rung_column(),
+            number_column("GB/s", 7, "gbs"),
+            percent_column("of copy", "limit_share"),
+            number_column("cuBLAS", 7, "reference_gbs"),
+            ratio_column(),
+            spread_column(),
+            number_column("us", 9, "microseconds"),
+            error_column(),
+            bar_column(" to the copy", "limit_share")};
+}
+
+constexpr const char* legend =
+    "GB/s: bytes read and written. of copy: of the runtime's copy of as many bytes, in the same "
+    "rounds.\nratio: the time of cuBLAS's geam / ours, median of the rounds. error: elements that "
+    "are wrong, of all.\n";
+
+}  // namespace
+}  // namespace tinyblas::bench
+
+int main(int argc, char** argv) {
+    using namespace tinyblas::bench;
+    Options options;
+    return run_program(
+        {"bench_transpose",
+         "transpose on every rung, beside cuBLAS and a copy where there is a GPU.", flags(options),
+         columns(), legend, [&](Session& session) { return set_up(session, options); }},
+        argc, argv);
+}

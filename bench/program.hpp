@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A benchmark program: its flags, its cases, its table.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+#include "session.hpp"
+
+namespace tinyblas::bench {
+
+struct Flag {
+    const char* name;                                // without the dashes
+    const char* value;                               // what it takes, as --help shows it; or null
+    const char* text;                                // for --help
+    std::function<void(const std::string&)> accept;  // throws Error, invalid_argument
+};
+
+struct Program {
+    const char* name;
+    const char* purpose;      // a sentence for --help
+    std::vector<Flag> flags;  // beside --quick
+    std::vector<Column> columns;
+    const char* legend;  // of the columns, where there is a GPU
+    /// Measures limits, registers the cases, and says how they are timed.
+    std::function<Facts(Session&)> set_up;
+};
+
+/// The words of a list "one,two". Throws Error (invalid_argument) if there is none; `flag` is for
+/// that sentence.
+std::vector<std::string> words(const char* flag, const std::string& list);
+
+/// main() of a benchmark. 1: a case failed; 2: the command line or the machine did.
+int run_program(const Program& program, int argc, char** argv);
+
+}  // namespace tinyblas::bench

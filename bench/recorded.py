@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The recorded runs: bench/results/<gpu>/<operation>.json, as table.py and plot.py read them."""
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+OPERATIONS = ("gemm", "transpose", "reduce", "polyval")
+# What Google Benchmark says about the host and about itself: nothing about the figures.
+PRIVATE = ("host_name", "executable", "load_avg", "library_build_type")
+
+
+def read(path):
+    """The text of a file, or the end of this program with a sentence."""
+    try:
+        return Path(path).read_text()
+    except OSError as error:
+        sys.exit(f"{path}: cannot be read: {error.strerror}")
+
+
+def read_json(path, *keys):
+    """The object in a file, which must have these keys."""
+    try:
+        content = json.loads(read(path))
+    except ValueError as error:
+        sys.exit(f"{path}: not JSON: {error}")
+    for key in keys:
+        if not isinstance(content, dict) or key not in content:
+            sys.exit(f'{path}: holds no "{key}"')
+    return content
+
+
+class Run:
+    """One recorded run. A row's name is type/group/.../asked rung..., its label rung/detail."""
+
+    def __init__(self, path):
+        content = read_json(path, "context", "benchmarks")
+        self.context = content["context"]
+        self.rows = [row for row in content["benchmarks"] if row.get("microseconds")]
+        for row in self.rows:
+            row["type"], row["group"], *rest = row["name"].split("/")
+            row["asked"] = rest[2] if row["type"] in ("sgemm", "dgemm") else rest[-3]
+            row["rung"], _, row["detail"] = row["label"].partition("/")
+            row["rung"] = row["rung"].partition("(")[0]
+
+    def select(self, **wanted):
+        """The rows whose fields have these values, or one of them where a tuple is given."""
+        fits = lambda row, key, value: row.get(key) in (value if isinstance(value, tuple) else (value,))
+        return [row for row in self.rows if all(fits(row, key, value) for key, value in wanted.items())]
+
+
+def folders():
+    return sorted(path for path in RESULTS.glob("*") if path.is_dir())
+
+
+def runs(folder):
+    """The runs of one GPU by operation."""
+    paths = {operation: Path(folder) / f"{operation}.json" for operation in OPERATIONS}
+    return {operation: Run(path) for operation, path in paths.items() if path.exists()}
+
+
+def record(operation, run_path, startup_path=None):
+    """Keeps one run under the name of its GPU, a line a benchmark."""
+    if operation not in OPERATIONS:
+        sys.exit(f"'{operation}' is not one of {', '.join(OPERATIONS)}")
+    run = read_json(run_path, "context", "benchmarks")
+    context = {key: value for key, value in run["context"].items() if key not in PRIVATE}
+    if "figures" in context:
+        sys.exit(f"{run_path}: {context['figures']}; such a run is not kept")
+    wrong = [row["name"] for row in run["benchmarks"] if row.get("wrong")]
+    if wrong:
+        sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
+    if startup_path:
+        context["startup"] = read_json(startup_path, "tinyblas", "cublas")
+    gpu = re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_")
+    target = RESULTS / gpu / f"{operation}.json"
+    rows = ",\n".join("  " + json.dumps(row) for row in run["benchmarks"])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(f'{{"context": {json.dumps(context, indent=1)},\n"benchmarks": [\n{rows}\n]}}\n')
+    print(f"recorded {target.relative_to(ROOT)}")

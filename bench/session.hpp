@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What all cases of one run share: the device, the reference, the measured limits; and their
+// registration with Google Benchmark.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "machine.hpp"
+
+namespace tinyblas::bench {
+
+/// How a case is timed.
+struct Regime {
+    double batch_seconds = 0.02;  // a contestant's turn
+    int rounds = 7;
+    std::chrono::milliseconds idle{300};  // before each case, which else pays for the power that
+                                          // the case before it drew
+
+    std::string text() const;
+};
+
+/// What the chip allows, measured; zeros under emulation.
+struct Limits {
+    Peak fma_float = {}, fma_double = {};
+    double copy = 0, read = 0;  // bytes a second, of gigabytes
+
+    template <class T>
+    double flops() const {
+        return sizeof(T) == sizeof(float) ? fma_float.flops : fma_double.flops;
+    }
+    Facts facts() const;
+};
+
+class Session {
+  public:
+    explicit Session(bool quick);
+
+    /// These warm the chip up, too.
+    void measure_arithmetic();
+    void measure_memory();
+
+    /// Registers a case of `rounds` iterations. `body` measures it and returns whether the result
+    /// was right; if it was not, or on an exception, the case counts as failed.
+    void add(const std::string& name, int rounds, std::function<bool(benchmark::State&)> body);
+
+    /// Lets the device come to rest before a case.
+    void rest();
+
+    Context context;
+    std::unique_ptr<Reference> reference = make_reference(context);
+    Limits limits;
+    Regime regime;
+    const bool quick;
+    int failed = 0;
+
+  private:
+    bool run(const std::string& name, const std::function<bool(benchmark::State&)>& body,
+             benchmark::State& state);
+
+    bool progress_;  // on the error stream
+    int cases_ = 0, started_ = 0;
+};
+
+}  // namespace tinyblas::bench
