@@ -86,24 +86,31 @@ consume() {
     say "install and consume: $last in $((SECONDS - begin)) s"
 }
 
-# compute-sanitizer over the small shapes: one check a program and tool.
+# compute-sanitizer over the small shapes: one check a program and tool, a few at a time.
+sanitize_one() {
+    local tool=$1 program=$2 begin=$SECONDS log=build/$1-${2##*/}.log
+    if timeout 300 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 99 "$program" \
+        --gtest_filter='*Small*' --gtest_brief=1 >"$log" 2>&1 </dev/null; then
+        say "$tool: ${program##*/} clean in $((SECONDS - begin)) s"
+    else
+        tail -40 "$log"
+        say "$tool: ${program##*/} FAILED after $((SECONDS - begin)) s"
+        return 1
+    fi
+}
 sanitize() {
-    local tool program begin log=build/compute-sanitizer.log
-    for tool in memcheck racecheck; do
-        for program in build/cuda/tests/test_*; do
-            [[ -f $program && -x $program ]] || continue
-            "$program" --gtest_list_tests --gtest_filter='*Small*' 2>/dev/null | grep -q '^ ' || continue
-            begin=$SECONDS
-            if timeout 300 compute-sanitizer --tool $tool --report-api-errors no --error-exitcode 99 "$program" \
-                --gtest_filter='*Small*' --gtest_brief=1 >"$log" 2>&1 </dev/null; then
-                passed=$((passed + 1))
-                say "$tool: ${program##*/} clean in $((SECONDS - begin)) s"
-            else
-                failed=$((failed + 1))
-                tail -40 "$log"
-                say "$tool: ${program##*/} FAILED after $((SECONDS - begin)) s"
-            fi
+    local tool program job checks=()
+    for program in build/cuda/tests/test_*; do
+        [[ -f $program && -x $program ]] || continue
+        "$program" --gtest_list_tests --gtest_filter='*Small*' 2>/dev/null | grep -q '^ ' || continue
+        for tool in memcheck racecheck initcheck; do
+            while (($(jobs -rp | wc -l) >= (jobs < 8 ? jobs : 8))); do sleep 0.2; done
+            sanitize_one "$tool" "$program" &
+            checks+=($!)
         done
+    done
+    for job in "${checks[@]}"; do
+        if wait "$job"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     done
 }
 

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(reduce_naive_threads)
         if (t < half) sums[t] = sums[t] + sums[t + half];
         __syncthreads();
     }
-    finish_blocks(sums[0], end);
+    finish_blocks<ReduceFinish::last, reduce_naive_blocks>(sums[0], end);
 }
 
 template <class Sum>
@@ -46,9 +46,9 @@ void launch_reduce_naive(const char* operation, device::Stream stream,
                          ReduceEnd<Sum> end) {
     constexpr std::int64_t elements_per_thread = 16;
     const std::int64_t wanted = n / (reduce_naive_threads * elements_per_thread);
-    const auto blocks = wanted < 1                    ? 1u
-                        : wanted < reduce_most_blocks ? static_cast<unsigned>(wanted)
-                                                      : unsigned{reduce_most_blocks};
+    const auto blocks = wanted < 1                     ? 1u
+                        : wanted < reduce_naive_blocks ? static_cast<unsigned>(wanted)
+                                                       : unsigned{reduce_naive_blocks};
     end.cluster = false;
     device::launch(operation, reduce_naive<Sum, StridedOperand<typename Sum::Element>>, blocks,
                    reduce_naive_threads, stream, x, y, n, end);

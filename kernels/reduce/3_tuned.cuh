@@ -17,16 +17,30 @@
 
 namespace tinyblas {
 
-template <class Sum, class Operand>
+template <class Sum, class Operand, ReduceFinish finish>
 __global__ void __launch_bounds__(reduce_most_threads, reduce_resident_blocks)
     reduce_tuned(Operand x, Operand y, std::int64_t n, ReduceEnd<Sum> end) {
-    reduce_groups(x, y, n, end);
+    reduce_groups<finish>(x, y, n, end);
+}
+
+/// The kernel for n elements; one for all n where speed is not all.
+template <class Sum, class Operand>
+auto reduce_tuned_kernel(std::int64_t n, bool cluster) {
+    if constexpr (Operand::one_kernel) {
+        return reduce_tuned<Sum, Operand, ReduceFinish::any>;
+    } else {
+        const ReduceEntry& entry = reduce_entry(n);
+        return entry.most_blocks == 1     ? reduce_tuned<Sum, Operand, ReduceFinish::alone>
+               : entry.cluster && cluster ? reduce_tuned<Sum, Operand, ReduceFinish::cluster>
+                                          : reduce_tuned<Sum, Operand, ReduceFinish::last>;
+    }
 }
 
 template <class Sum, class Operand>
 void launch_reduce_tuned(const char* operation, device::Stream stream, const Operand& x,
                          const Operand& y, std::int64_t n, const ReduceEnd<Sum>& end) {
-    launch_reduce_groups(operation, reduce_tuned<Sum, Operand>, stream, x, y, n, end);
+    launch_reduce_groups(operation, reduce_tuned_kernel<Sum, Operand>(n, end.cluster), stream, x, y,
+                         n, end);
 }
 
 }  // namespace tinyblas

@@ -29,6 +29,7 @@ inline constexpr int reduce_unroll = 4;
 
 inline constexpr int reduce_most_threads = 512;
 inline constexpr int reduce_most_blocks = 256;
+inline constexpr int reduce_naive_blocks = 1024;  // at most, of the rung `naive`
 /// Blocks that find room on a multiprocessor at once: the grid of the longest vectors starts as a
 /// whole on a GPU of 128 multiprocessors.
 inline constexpr int reduce_resident_blocks = 2;

@@ -20,6 +20,7 @@ inline constexpr int group_size = 16 / static_cast<int>(sizeof(T));
 template <class T>
 struct AlignedOperand {
     static constexpr int most_together = 4;  // groups that registers hold while they are loaded
+    static constexpr bool one_kernel = false;
     const T* data;
 
     struct Cursor {
@@ -38,7 +39,8 @@ struct AlignedOperand {
 template <class T>
 struct StridedOperand {
     static constexpr int most_together = 2;  // their addresses take registers too
-    const T* first;                          // element 0
+    static constexpr bool one_kernel = true;
+    const T* first;  // element 0
     std::int64_t increment;
 
     struct Cursor {

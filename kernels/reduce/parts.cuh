@@ -27,10 +27,15 @@ struct ReduceResult {
 template <class Total>
 struct ReduceWorkspace {
     unsigned turn;
-    Total totals[reduce_most_blocks];
+    Total totals[reduce_naive_blocks];
 };
 
-/// How the blocks come to one result.
+/// How the blocks come to one result: there is one alone; they are a cluster; the last one does it;
+/// or a kernel finds out which of these it is. Knowing makes a kernel short, and short vectors take
+/// as long as their instructions take to arrive.
+enum class ReduceFinish { alone, cluster, last, any };
+
+/// Where the blocks come to one result.
 template <class Sum>
 struct ReduceEnd {
     ReduceResult<typename Sum::Element> result;
@@ -54,11 +59,12 @@ __device__ __forceinline__ void deliver(const ReduceResult<T>& to, T value) {
 
 inline constexpr unsigned warp_lanes = 32;
 
-/// The sum of the warp's values, valid in lane 0: in pairs 16, 8, 4, 2, 1 lanes apart.
-template <class Value>
+/// The sum of the values of the warp's first `lanes` lanes, valid in lane 0: in pairs 16, 8, 4, 2,
+/// 1 lanes apart.
+template <unsigned lanes = warp_lanes, class Value>
 __device__ __forceinline__ Value warp_sum(Value value) {
 #pragma unroll
-    for (unsigned step = warp_lanes / 2; step > 0; step /= 2)
+    for (unsigned step = lanes / 2; step > 0; step /= 2)
         value = value + from_lane_after(value, step);
     return value;
 }
@@ -88,48 +94,62 @@ __device__ __forceinline__ void finish_totals(const typename Sum::Total* totals,
         const unsigned i = step + threadIdx.x;
         total = total + (i < gridDim.x ? totals[i] : Total{});
     }
-    total = warp_sum(total);
+    total = warp_sum < most < warp_lanes ? most : warp_lanes > (total);
     if (threadIdx.x == 0) deliver(end.result, Sum::result(total));
+}
+
+/// The blocks of a cluster put their totals into the first one's shared memory.
+template <class Sum>
+__device__ __forceinline__ void finish_cluster(typename Sum::Total total,
+                                               const ReduceEnd<Sum>& end) {
+    constexpr unsigned most = 8;
+    auto& totals = device::shared<struct TotalsOfCluster, typename Sum::Total[most]>();
+    device::cluster_wait();  // every block has started, see begin_blocks
+    if (threadIdx.x == 0) *device::of_block(&totals[blockIdx.x], 0) = total;
+    device::cluster_arrive();
+    device::cluster_wait();
+    if (blockIdx.x == 0) finish_totals<most>(totals, end);
+}
+
+/// The block that comes last adds up what all have left in global memory.
+template <unsigned most, class Sum>
+__device__ __forceinline__ void finish_last(typename Sum::Total total, const ReduceEnd<Sum>& end) {
+    auto& last = device::shared<struct LastBlock, bool>();
+    if (threadIdx.x == 0) {
+        end.workspace->totals[blockIdx.x] = total;
+        last = device::take_turn(&end.workspace->turn, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) finish_totals<most>(end.workspace->totals, end);
 }
 
 /// Called by all threads; `partial` counts in thread 0. The order of the additions is the same for
 /// a cluster and for the last block.
-template <class Sum>
+template <ReduceFinish finish, unsigned most_blocks, class Sum>
 __device__ __forceinline__ void finish_blocks(typename Sum::Partial partial,
                                               const ReduceEnd<Sum>& end) {
-    using Total = typename Sum::Total;
-    const bool first = threadIdx.x == 0;
-    if (gridDim.x == 1) [[likely]] {  // the one case whose time is that of the instructions
-        if (first) deliver(end.result, Sum::result(Total(partial)));
+    const typename Sum::Total total(partial);
+    if (finish == ReduceFinish::alone || (finish == ReduceFinish::any && gridDim.x == 1)) {
+        if (threadIdx.x == 0) deliver(end.result, Sum::result(total));
         return;
     }
-    if constexpr (device::has_clusters) {
-        if (end.cluster) {
-            constexpr unsigned most_of_cluster = 8;
-            auto& totals = device::shared<struct TotalsOfCluster, Total[most_of_cluster]>();
-            device::cluster_wait();  // every block has started, see begin_blocks
-            if (first) *device::of_block(&totals[blockIdx.x], 0) = Total(partial);
-            device::cluster_arrive();
-            device::cluster_wait();
-            if (blockIdx.x == 0) finish_totals<most_of_cluster>(totals, end);
-            return;
-        }
+    if constexpr (device::has_clusters &&
+                  (finish == ReduceFinish::cluster || finish == ReduceFinish::any)) {
+        if (finish == ReduceFinish::cluster || end.cluster) return finish_cluster(total, end);
     }
-    auto& last = device::shared<struct LastBlock, bool>();
-    if (first) {
-        end.workspace->totals[blockIdx.x] = Total(partial);
-        last = device::take_turn(&end.workspace->turn, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last) finish_totals<reduce_most_blocks>(end.workspace->totals, end);
+    if constexpr (finish != ReduceFinish::alone &&
+                  !(device::has_clusters && finish == ReduceFinish::cluster))
+        finish_last<most_blocks>(total, end);
 }
 
 /// Called first by all threads: shared memory of a cluster's other block may be written once that
 /// block has started.
-template <class Sum>
+template <ReduceFinish finish, class Sum>
 __device__ __forceinline__ void begin_blocks(const ReduceEnd<Sum>& end) {
-    if constexpr (device::has_clusters)
-        if (end.cluster) device::cluster_arrive_relaxed();
+    if constexpr (device::has_clusters &&
+                  (finish == ReduceFinish::cluster || finish == ReduceFinish::any)) {
+        if (finish == ReduceFinish::cluster || end.cluster) device::cluster_arrive_relaxed();
+    }
 }
 
 }  // namespace tinyblas

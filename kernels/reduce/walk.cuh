@@ -80,11 +80,11 @@ __device__ __forceinline__ typename Sum::Partial thread_sum(const Operand& x, co
 }
 
 /// The whole of a kernel of either rung.
-template <class Sum, class Operand>
+template <ReduceFinish finish, class Sum, class Operand>
 __device__ __forceinline__ void reduce_groups(const Operand& x, const Operand& y, std::int64_t n,
                                               const ReduceEnd<Sum>& end) {
-    begin_blocks(end);
-    finish_blocks(block_sum(thread_sum<Sum>(x, y, n)), end);
+    begin_blocks<finish>(end);
+    finish_blocks<finish, reduce_most_blocks>(block_sum(thread_sum<Sum>(x, y, n)), end);
 }
 
 /// Launches `kernel` as reduce_table says for n elements.

@@ -69,8 +69,9 @@ inline constexpr TransposeEntry transpose_table[] = {
 // clang-format on
 inline constexpr int transpose_entries = std::size(transpose_table);
 
-/// Fewer rows or columns than this are slim.
+/// Fewer rows or columns than this are slim, if there are more elements than a tile or two has.
 inline constexpr std::int64_t transpose_slim_below = 32;
+inline constexpr std::int64_t transpose_slim_elements = 1 << 13;
 
 /// Elements of a sector, the 32 bytes in which memory is written.
 constexpr int transpose_sector(int element_size) { return 32 / element_size; }
@@ -160,7 +161,8 @@ constexpr const char* requirement(const TransposeEntry& entry) {
 constexpr int choose_transpose_entry(const TransposeOperands& o) {
     for (int i = 0; i < transpose_entries; ++i) {
         const TransposeEntry& entry = transpose_table[i];
-        const bool meant = o.m <= entry.most_elements / o.n || o.m <= entry.most_rows;
+        const bool tiny = entry.form == TransposeForm::slim && o.m <= transpose_slim_elements / o.n;
+        const bool meant = !tiny && (o.m <= entry.most_elements / o.n || o.m <= entry.most_rows);
         if (can_run(entry, o) && meant) return i;
     }
     return -1;
