@@ -191,7 +191,8 @@ TYPED_TEST(SmallPolyval, PolynomialsDoNotDisturbEachOther) {
         }
 }
 
-TYPED_TEST(SmallPolyval, ThreadsDoNotDisturbEachOther) {
+// Not among the small ones: compute-sanitizer loses track of launches from two threads at once.
+TYPED_TEST(Polyval, ThreadsDoNotDisturbEachOther) {
     const auto work = [](std::uint64_t seed) {
         Context one, other;
         for (const PolyvalKernel kernel : polyval_rungs)
