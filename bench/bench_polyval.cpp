@@ -16,12 +16,13 @@ struct Options {
 };
 
 struct Case {
-    std::string group;  // burst, sustained
+    std::string group;  // burst, sustained, cold
     int degree;
     std::int64_t n;
     PolyvalKernel rung = PolyvalKernel::best;
 
     bool sustained() const { return group == "sustained"; }
+    bool cold() const { return group == "cold"; }
     /// Memory and multiply-adds at their limits together pass the power limit within a turn.
     bool rested() const { return !sustained() && degree > 24 && degree < 100; }
 };
@@ -29,22 +30,30 @@ struct Case {
 template <class T>
 bool measure(Session& session, const Case& one, benchmark::State& state) {
     Context& context = session.context;
-    Matrix<T> x(1, one.n), y(1, one.n);
-    Matrix<T> coefficients(1, one.degree + 1);  // where Thrust and the check read them,
-    std::vector<T> host(one.degree + 1);        // and where ours does
-    fill_uniform(context, x.view().data, one.n, 1);
+    const std::int64_t bytes = one.n * std::int64_t(sizeof(T));
+    const int copies = one.cold() ? copies_beyond_caches(2 * bytes) : 1;
+    Matrix<T> x(1, copies * one.n), y(1, copies * one.n);  // side by side
+    Matrix<T> coefficients(1, one.degree + 1);             // where Thrust and the check read them,
+    std::vector<T> host(one.degree + 1);                   // and where ours does
+    fill_uniform(context, x.view().data, x.columns(), 1);
     fill_random(context, coefficients.view().data, coefficients.columns(), 2);
-    poison(context, y.view().data, one.n * std::int64_t(sizeof(T)));
+    poison(context, y.view().data, copies * bytes);
     copy(context, coefficients, MatrixView<T>::row_major(host.data(), 1, one.degree + 1));
     context.synchronize();
 
-    const VectorView<const T> points{x.view().data, one.n};
+    const auto points = [&](int copy) {
+        return VectorView<const T>{x.view().data + copy * one.n, one.n};
+    };
+    const auto values = [&](int copy) {
+        return VectorView<T>{y.view().data + copy * one.n, one.n};
+    };
     const VectorView<const T> polynomial{coefficients.view().data, one.degree + 1};
-    const VectorView<T> values{y.view().data, one.n};
     PolyvalChoice choice;
-    const Work ours = [&] { choice = polyval(context, host, points, values, {one.rung}); };
+    const Work ours = rotating(copies, [&](int copy) {
+        choice = polyval(context, host, points(copy), values(copy), {one.rung});
+    });
     ours();
-    const double error = polynomial_error<T>(context, polynomial, points, values);
+    const double error = polynomial_error<T>(context, polynomial, points(0), values(0));
     const bool right = error <= error_bound(one.degree);
     auto& counters = state.counters;
     counters["error"] = error;
@@ -53,14 +62,22 @@ bool measure(Session& session, const Case& one, benchmark::State& state) {
     counters["degree"] = one.degree;
     counters["element_bytes"] = sizeof(T);
 
-    const std::int64_t bytes = one.n * std::int64_t(sizeof(T));
+    std::vector<Work> references, limits;
+    for (int copy = 0; copy < copies; ++copy) {
+        references.push_back(thrust_polyval<T>(context, polynomial, points(copy), values(copy)));
+        limits.push_back(plain_copy(context, values(copy).data, points(copy).data, bytes));
+    }
+    const auto each = [copies](const std::vector<Work>& works) {
+        return works[0] ? rotating(copies, [works](int copy) { works[copy](); }) : Work();
+    };
     run_contest(session, state,
                 {.ours = ours,
-                 .reference = thrust_polyval<T>(context, polynomial, points, values),
-                 .limit = plain_copy(context, y.view().data, x.view().data, bytes),
+                 .reference = each(references),
+                 .limit = each(limits),
                  .bytes = 2.0 * static_cast<double>(bytes),
                  .flop = 2.0 * one.degree * static_cast<double>(one.n),
                  .peak = session.limits.flops<T>(),
+                 .rotation = copies,
                  .sustained = one.sustained(),
                  .rested = one.rested()});
     state.SetLabel(std::string(to_string(choice.kernel)) + "/" + one.group);
@@ -96,6 +113,7 @@ void add_small(Session& session, const Options& options) {
     add_degrees<float>(session, options, "burst", n, {1, 8, 64, 256});
     if (session.quick) return;
     add_degrees<float>(session, options, "burst", 1 << 10, {8, 20000});
+    add_degrees<float>(session, options, "cold", n, {8});
     add_degrees<double>(session, options, "burst", n, {8, 64});
     add_ladder(session, options, n, {16, 256});
 }
@@ -115,8 +133,10 @@ void add_large(Session& session, const Options& options) {
     add_ladder(session, options, n, {16, 48, 256});
     for (const auto& [degree, fewer] : {std::pair{2048, n / 4}, {8000, n / 16}, {20000, n / 16}})
         add_degrees<float>(session, options, "burst", fewer, {degree});
-    for (const int logarithm : {10, 16, 20})
+    for (const int logarithm : {4, 7, 10, 13, 16, 18, 20, 22, 24, 26})
         add_degrees<float>(session, options, "burst", std::int64_t(1) << logarithm, {8});
+    for (const int logarithm : {16, 20, 22})
+        add_degrees<float>(session, options, "cold", std::int64_t(1) << logarithm, {8});
     add_degrees<float>(session, options, "burst", (std::int64_t(1) << 31) + 7, {8});
     add_degrees<double>(session, options, "burst", n / 2, {8, 32, 64, 256});
 

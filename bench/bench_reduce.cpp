@@ -31,15 +31,6 @@ ReduceChoice reduce(Context& context, const ReduceCase& one, VectorView<const T>
     return sum(context, x, result, {one.rung});
 }
 
-/// `work` for copy 0, 1, 2, ... by turns.
-template <class WorkOfCopy>
-Work rotating(int copies, WorkOfCopy work) {
-    return [=, at = 0]() mutable {
-        work(at);
-        at = (at + 1) % copies;
-    };
-}
-
 /// What `ours` leaves in `result`.
 template <class T>
 T value_of(Context& context, Matrix<T>& result, const Work& ours) {

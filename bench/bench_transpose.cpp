@@ -11,6 +11,7 @@
 #include "samples.hpp"
 #include "tinyblas/error.hpp"
 #include "tinyblas/transpose.hpp"
+#include "transpose_operands.hpp"
 
 namespace tinyblas::bench {
 namespace {
@@ -22,40 +23,20 @@ struct Options {
     bool forced = false;  // a rung or an entry was named: no ladder
 };
 
-struct Case {
-    std::string group;
-    std::int64_t rows, columns;
-    std::int64_t pad = 0;    // elements between two rows of each matrix
-    std::int64_t shift = 0;  // elements from the start of the memory to the first one
-    bool ladder = false;     // worth climbing on every rung
-    bool quick = false;      // part of a quick run
-
-    bool in_place() const { return group == "in_place"; }
-};
-
-/// `rows` rows in memory of their own.
 template <class T>
-struct Operand {
-    Operand(const Case& one, std::int64_t rows, std::int64_t columns)
-        : memory(1, one.shift + rows * (columns + one.pad)),
-          view(MatrixView<T>::row_major(memory.view().data + one.shift, rows, columns,
-                                        columns + one.pad)) {}
-    Matrix<T> memory;
-    MatrixView<T> view;
-};
-
-template <class T>
-Work reference_of(Session& session, const Case& one, MatrixView<const T> a, MatrixView<T> b) {
+Work reference_of(Session& session, const TransposeCase& one, TransposeOperands<T>& operands) {
     if constexpr (std::is_floating_point_v<T>)
         if (session.reference && !one.in_place())
-            return [=, &session] { session.reference->transpose(a, b); };
+            return operands.turns([&session](const TransposeOperand<T>& a, TransposeOperand<T>& b) {
+                session.reference->transpose(a.view, b.view);
+            });
     return {};
 }
 
 /// Runs `ours` on fresh data; the elements of the result that are wrong.
 template <class T>
-std::int64_t check(Context& context, const Case& one, Operand<T>& a, Operand<T>& b,
-                   const Work& ours) {
+std::int64_t check(Context& context, const TransposeCase& one, TransposeOperand<T>& a,
+                   TransposeOperand<T>& b, const Work& ours) {
     constexpr std::uint64_t seed = 1;
     const std::int64_t stride = a.view.row_stride;
     fill_random(context, a.view.data, (a.view.rows - 1) * stride + a.view.columns, seed);
@@ -66,35 +47,40 @@ std::int64_t check(Context& context, const Case& one, Operand<T>& a, Operand<T>&
 
 /// Whether the result was right.
 template <class T>
-bool measure(Session& session, const Case& one, TransposeOptions asked, benchmark::State& state) {
+bool measure(Session& session, const TransposeCase& one, TransposeOptions asked,
+             benchmark::State& state) {
     Context& context = session.context;
-    Operand<T> a(one, one.rows, one.columns), b(one, one.columns, one.rows);
+    TransposeOperands<T> operands(one);
     TransposeChoice choice;
-    const Work ours = [&] {
+    const Work ours = operands.turns([&](TransposeOperand<T>& a, TransposeOperand<T>& b) {
         choice = one.in_place() ? transpose(context, a.view, asked)
                                 : transpose<T>(context, a.view, b.view, asked);
-    };
+    });
     const std::int64_t bytes = one.rows * one.columns * std::int64_t(sizeof(T));
     auto& counters = state.counters;
     counters["rows"] = static_cast<double>(one.rows);
     counters["columns"] = static_cast<double>(one.columns);
     counters["element_bytes"] = sizeof(T);
 
-    const std::int64_t wrong = check(context, one, a, b, ours);
+    const std::int64_t wrong = check(context, one, operands.a[0], operands.b[0], ours);
     counters["error"] = static_cast<double>(wrong);
     counters["wrong"] = wrong > 0 ? 1 : 0;
     counters["entry"] = choice.entry;
-    // A multiple of 16: the runtime copies other lengths more slowly.
-    const Work limit = plain_copy(context, b.memory.view().data, a.memory.view().data,
-                                  std::max(bytes / 16, std::int64_t(1)) * 16);
+    // The runtime copies odd lengths more slowly: whole pages, or what fills 16 bytes.
+    const std::int64_t unit = bytes >= 4096 ? 4096 : 16;
+    const std::int64_t copied = std::max(bytes / unit, std::int64_t(1)) * unit;
+    const auto copied_whole = [&context, copied](TransposeOperand<T>& a, TransposeOperand<T>& b) {
+        plain_copy(context, b.memory.view().data, a.memory.view().data, copied)();
+    };
     run_contest(session, state,
                 {.ours = ours,
-                 .reference = reference_of<T>(session, one, a.view, b.view),
-                 .limit = limit,
-                 .bytes = 2.0 * static_cast<double>(bytes)});
+                 .reference = reference_of<T>(session, one, operands),
+                 .limit = emulated() ? Work() : operands.turns(copied_whole),
+                 .bytes = 2.0 * static_cast<double>(bytes),
+                 .rotation = operands.copies()});
     std::string rung = to_string(choice.kernel);
     if (choice.entry >= 0) rung += "(" + std::to_string(choice.entry) + ")";
-    std::string detail = one.in_place() ? "in place" : "packed";
+    std::string detail = one.in_place() ? "in place" : one.cold() ? "cold" : "packed";
     if (one.pad > 0)
         detail = "ld + " + std::to_string(one.pad) + ", base + " + std::to_string(one.shift);
     state.SetLabel(rung + "/" + detail);
@@ -102,7 +88,7 @@ bool measure(Session& session, const Case& one, TransposeOptions asked, benchmar
 }
 
 template <class T>
-void add(Session& session, const char* type, const Case& one, TransposeOptions asked) {
+void add(Session& session, const char* type, const TransposeCase& one, TransposeOptions asked) {
     std::string name = std::string(type) + "/" + one.group + "/" + std::to_string(one.rows) + "x" +
                        std::to_string(one.columns) + "/" + to_string(asked.kernel);
     if (asked.entry >= 0) name += std::to_string(asked.entry);
@@ -113,7 +99,7 @@ void add(Session& session, const char* type, const Case& one, TransposeOptions a
 
 /// Whether a line of the tuning table can do a case.
 template <class T>
-bool can_run(int entry, const Case& one) {
+bool can_run(int entry, const TransposeCase& one) {
     const auto aligned = [](std::int64_t elements) { return elements * sizeof(T) % 16 == 0; };
     return can_run(transpose_table[entry],
                    {.element_size = sizeof(T),
@@ -127,10 +113,10 @@ bool can_run(int entry, const Case& one) {
 
 /// A case on each rung, or on each line of the tuning table, that is asked for.
 template <class T>
-void add_all(Session& session, const char* type, const std::vector<Case>& cases,
+void add_all(Session& session, const char* type, const std::vector<TransposeCase>& cases,
              const Options& options) {
     const int entry = options.asked.entry;
-    for (const Case& one : cases) {
+    for (const TransposeCase& one : cases) {
         if (session.quick && !one.quick) continue;
         if (entry == chosen_entry) {
             if (one.ladder && !options.forced)
@@ -144,7 +130,7 @@ void add_all(Session& session, const char* type, const std::vector<Case>& cases,
     }
 }
 
-Case square(std::int64_t n, bool ladder = false, bool quick = false) {
+TransposeCase square(std::int64_t n, bool ladder = false, bool quick = false) {
     return {"square", n, n, 0, 0, ladder, quick};
 }
 
@@ -157,7 +143,8 @@ void add_small(Session& session, const Options& options) {
                     {"skinny", 8, 4096},
                     {"skinny", 4096, 3},
                     {"in_place", 256, 256},
-                    {"sub_block", 200, 200, 31, 3}},
+                    {"sub_block", 200, 200, 31, 3},
+                    {"cold", 1024, 1024}},
                    options);
     add_all<double>(session, "double", {square(256)}, options);
     add_all<std::uint16_t>(session, "16-bit", {square(256)}, options);
@@ -190,7 +177,10 @@ void add_large(Session& session, const Options& options) {
                     {"in_place", 4096, 4096},
                     {"in_place", 16384, 16384, 0, 0, false, true},
                     {"in_place", 32768, 32768},
-                    {"sub_block", 8000, 8000, 191, 3}},
+                    {"sub_block", 8000, 8000, 191, 3},
+                    {"cold", 256, 256},
+                    {"cold", 1024, 1024},
+                    {"cold", 2048, 2048}},
                    options);
     add_all<double>(session, "double", {square(4096), square(16384)}, options);
     add_all<std::uint16_t>(session, "16-bit", {square(16384)}, options);
@@ -245,7 +235,10 @@ std::vector<Column> columns() {
 
 constexpr const char* legend =
     "GB/s: bytes read and written. of copy: of the runtime's copy of as many bytes, in the same "
-    "rounds.\nratio: the time of cuBLAS's geam / ours, median of the rounds. error: elements that "
+    "rounds.\ncold: so many copies of A and B that no cache holds the next; else the same ones "
+    "again "
+    "and again.\nratio: the time of cuBLAS's geam / ours, median of the rounds. error: elements "
+    "that "
     "are wrong, of all.\n";
 
 }  // namespace

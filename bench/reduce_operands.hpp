@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data.hpp"
+#include "session.hpp"
 #include "tinyblas/matrix.hpp"
 #include "tinyblas/reduce.hpp"
 
@@ -47,9 +48,8 @@ class ReduceOperands {
 
   private:
     static int copies(const ReduceCase& one) {
-        constexpr std::int64_t beyond_caches = 240 << 20;
         const std::int64_t bytes = one.n * std::int64_t(sizeof(T)) * (one.two() ? 2 : 1);
-        return one.group == "cold" ? static_cast<int>((beyond_caches + bytes - 1) / bytes) : 1;
+        return one.group == "cold" ? copies_beyond_caches(bytes) : 1;
     }
     Matrix<T> stored(Context& context, std::uint64_t seed) const {
         Matrix<T> memory(1, copies_ * span_ + one_.shift());

@@ -3,7 +3,7 @@
 # Runs a benchmark with all set-up: on the GPU if there is one, beside cuBLAS; else the ladder under device emulation.
 # bench/run.sh [gemm|transpose|reduce|polyval|all] [--record] [--trace [FILTER]] [FLAG OF THE BENCHMARK...]
 #   --record  keeps the run in bench/results, rewrites the README's tables and draws the plots
-#   --trace   shows what the kernels ask of memory instead, under device emulation (bench/trace.sh)
+#   --trace   counts what the kernels ask of memory instead, bank conflicts and sectors, under device emulation
 set -euo pipefail
 caller=$PWD  # where the flags' files are
 cd "$(dirname "$0")/.."

@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,21 @@
 #include "machine.hpp"
 
 namespace tinyblas::bench {
+
+/// So many copies of `bytes` bytes that no cache holds the first one when the last was read.
+constexpr int copies_beyond_caches(std::int64_t bytes) {
+    constexpr std::int64_t beyond = 240 << 20;
+    return static_cast<int>((beyond + bytes - 1) / bytes);
+}
+
+/// `work` for copy 0, 1, 2, ... by turns.
+template <class WorkOfCopy>
+Work rotating(int copies, WorkOfCopy work) {
+    return [=, at = 0]() mutable {
+        work(at);
+        at = (at + 1) % copies;
+    };
+}
 
 /// How a case is timed.
 struct Regime {

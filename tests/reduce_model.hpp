@@ -16,7 +16,8 @@ T block_sum(std::vector<T> values) {
     const auto of_warp = [](std::vector<T> lanes) {
         lanes.resize(32);
         for (std::size_t step = 16; step > 0; step /= 2)
-            for (std::size_t lane = 0; lane < step; ++lane) lanes[lane] += lanes[lane + step];
+            for (std::size_t lane = 0; lane < step; ++lane)
+                lanes[lane] = lanes[lane] + lanes[lane + step];
         return lanes[0];
     };
     std::vector<T> warps;
@@ -25,23 +26,23 @@ T block_sum(std::vector<T> values) {
     return of_warp(warps);
 }
 
-/// add(sum, i) adds element i to a sum.
-template <class T, class Add>
-T reduce_model(std::int64_t n, Add add) {
+/// The total of n elements of T. add(sum, i) adds element i to a Partial sum, of a thread and of a
+/// block; a Total is one of blocks.
+template <class T, class Partial, class Total, class Add>
+Total reduce_model(std::int64_t n, Add add) {
     const std::int64_t size = 16 / sizeof(T), unroll = 4, lanes = 32;
     const std::int64_t threads = n <= 1024 ? 256 : 512;
     const std::int64_t of_block = size * unroll * threads;
-    const std::int64_t blocks = n <= 1 << 13 ? 1
-                                : n <= 1 << 17
-                                    ? 8
-                                    : std::min<std::int64_t>(256, (n + of_block - 1) / of_block);
+    const std::int64_t wanted = (n + of_block - 1) / of_block;
+    const std::int64_t blocks = n <= 1 << 13   ? 1
+                                : n <= 1 << 17 ? 8
+                                               : std::min<std::int64_t>(256, wanted);
     const std::int64_t groups = n / size;
-    std::vector<double> totals;
-    T only = 0;
+    std::vector<Total> totals(32);  // of a warp's lanes
     for (std::int64_t block = 0; block < blocks; ++block) {
-        std::vector<T> values;
+        std::vector<Partial> values;
         for (std::int64_t thread = 0; thread < threads; ++thread) {
-            T sums[4] = {};
+            Partial sums[4] = {};
             const std::int64_t warp = thread / lanes;
             for (std::int64_t start = (block * threads + warp * lanes) * unroll + thread % lanes;
                  start < groups; start += blocks * threads * unroll)
@@ -53,13 +54,12 @@ T reduce_model(std::int64_t n, Add add) {
             values.push_back(size == 2 ? sums[0] + sums[1]
                                        : (sums[0] + sums[1]) + (sums[2] + sums[3]));
         }
-        only = block_sum(values);
-        totals.push_back(only);
+        const Total of_block(block_sum(values));
+        if (blocks == 1) return of_block;
+        totals[static_cast<std::size_t>(block) % 32] =
+            totals[static_cast<std::size_t>(block) % 32] + of_block;
     }
-    if (blocks == 1) return only;
-    std::vector<double> lanes_of_last(32);
-    for (std::size_t i = 0; i < totals.size(); ++i) lanes_of_last[i % 32] += totals[i];
-    return static_cast<T>(block_sum(lanes_of_last));
+    return block_sum(totals);
 }
 
 }  // namespace tinyblas::test

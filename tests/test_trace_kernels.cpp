@@ -143,8 +143,8 @@ TEST(Transpose, NaiveReadsASectorForEachElement) {
 TEST(Transpose, EveryTunedEntryIsCoalescedAndConflictFree) {
     int entries = 0;
     for (int entry = 0; entry < transpose_entries; ++entry) {
-        const auto& [form, size, most_rows, most_columns, most_elements, tile] =
-            transpose_table[entry];
+        const TransposeForm form = transpose_table[entry].form;
+        const int size = transpose_table[entry].element_size;
         if (form == TransposeForm::slim || (size != 4 && size != 8)) continue;
         SCOPED_TRACE(entry);
         const TransposeOptions options{TransposeKernel::tuned, entry};

@@ -18,8 +18,8 @@ TINYBLAS_API const char* to_string(ReduceKernel kernel) noexcept;
 /// that lists them if there is none.
 TINYBLAS_API ReduceKernel reduce_kernel(std::string_view name);
 
-/// What a caller may ask for. A vector that no texture can describe (an increment that is not 1,
-/// more elements than textures hold) goes through plain loads on the rung `texture`, too.
+/// What a caller may ask for. A vector that no texture can show (its increment is not 1, or it has
+/// more elements than 16 textures hold) runs on `tuned`, which gives the same bits as `texture`.
 struct ReduceOptions {
     ReduceKernel kernel = ReduceKernel::best;
 };

@@ -58,7 +58,9 @@ inline constexpr bool can_transpose = std::is_trivially_copyable_v<T> &&
 /// @param a  m x n, any strides
 /// @param b  n x m, any strides that keep its elements apart; must not overlap A, unless it is the
 /// very same square view: then A is transposed in place. Nothing outside the view changes.
-/// @return what ran; TransposeKernel::none if m or n is 0
+/// @return what ran; TransposeKernel::none if m or n is 0. Where a rung cannot do a call, the best
+/// one below it that can runs: `tuned` needs contiguous rows (or columns) of A and of B; elements
+/// that are not aligned to their size, or lie in the same order in A and B, are for `naive`.
 /// @throws Error  invalid_argument (names the argument, its value and the bound; nothing is
 /// written), device_error
 template <class T>

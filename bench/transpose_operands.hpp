@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The transposes that are measured, and their operands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "session.hpp"
+#include "tinyblas/matrix.hpp"
+
+namespace tinyblas::bench {
+
+struct TransposeCase {
+    std::string group;
+    std::int64_t rows, columns;
+    std::int64_t pad = 0;    // elements between two rows of each matrix
+    std::int64_t shift = 0;  // elements from the start of the memory to the first one
+    bool ladder = false;     // worth climbing on every rung
+    bool quick = false;      // part of a quick run
+
+    bool in_place() const { return group == "in_place"; }
+    bool cold() const { return group == "cold"; }
+};
+
+/// `rows` rows in memory of their own.
+template <class T>
+struct TransposeOperand {
+    TransposeOperand(const TransposeCase& one, std::int64_t rows, std::int64_t columns)
+        : memory(1, one.shift + rows * (columns + one.pad)),
+          view(MatrixView<T>::row_major(memory.view().data + one.shift, rows, columns,
+                                        columns + one.pad)) {}
+    Matrix<T> memory;
+    MatrixView<T> view;
+};
+
+/// A and B: so many copies that no cache holds the next, if that is the point; else one.
+template <class T>
+struct TransposeOperands {
+    explicit TransposeOperands(const TransposeCase& one) {
+        const std::int64_t bytes = 2 * one.rows * one.columns * std::int64_t(sizeof(T));
+        const int copies = one.cold() ? copies_beyond_caches(bytes) : 1;
+        for (int copy = 0; copy < copies; ++copy) {
+            a.emplace_back(one, one.rows, one.columns);
+            b.emplace_back(one, one.columns, one.rows);
+        }
+    }
+    /// `use` called with one copy after the other.
+    template <class Use>
+    Work turns(Use use) {
+        return rotating(copies(), [this, use](int copy) { use(a[copy], b[copy]); });
+    }
+    int copies() const { return static_cast<int>(a.size()); }
+
+    std::vector<TransposeOperand<T>> a, b;
+};
+
+}  // namespace tinyblas::bench
