@@ -125,8 +125,8 @@ if ! is_missing libboost-context-dev; then
     build emulated-traced -DTINYBLAS_BUILD_BENCH=ON && suite emulated-traced -j "$jobs" --label-exclude static
     if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
 elif has_nvcc && has_gpu; then
-    say "emulated, emulated-asan, emulated-traced, install and consume: LEFT OUT, because Boost.Context is not on this machine and could not" \
-        "be installed. Only the CUDA tests run."
+    say "emulated, emulated-asan, emulated-traced, install and consume: LEFT OUT, because Boost.Context is not on this" \
+        "machine and could not be installed. Only the CUDA tests run."
 else
     stop "device emulation needs Boost.Context (libboost-context-dev), and there is no GPU with nvcc to test instead"
 fi

@@ -111,8 +111,8 @@ inline constexpr bool reallocates_registers = false;
 #endif
 
 /// For launch bounds: `blocks` blocks of `threads` threads, or as many as a multiprocessor holds.
-#if defined(__CUDA_ARCH__) && \
-    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
+                               __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
 inline constexpr int multiprocessor_threads = 1536;
 #else
 inline constexpr int multiprocessor_threads = 2048;
