@@ -25,6 +25,15 @@ void require(bool condition, const Words&... words) {
         fail(Status::invalid_argument, words...);
 }
 
+/// Throws unless the vector `name` of `operation` has an extent and, if it has elements, data.
+template <class T>
+void check_vector(const char* operation, const char* name, const VectorView<T>& view) {
+    require(view.size >= 0, operation, ": ", name, " has ", view.size,
+            " elements: must be at least 0");
+    require(view.data || view.size == 0, operation, ": ", name, " is null: must point to ",
+            view.size, " elements");
+}
+
 /// The elements of a view as byte addresses, in a normal form for overlap tests: strides are
 /// positive, and runs are the direction of the shorter stride.
 struct Footprint {

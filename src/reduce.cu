@@ -29,14 +29,6 @@ struct Call {
 };
 
 template <class T>
-void check_vector(const char* operation, const char* name, const VectorView<T>& view) {
-    require(view.size >= 0, operation, ": ", name, " has ", view.size,
-            " elements: must be at least 0");
-    require(view.data || view.size == 0, operation, ": ", name, " is null: must point to ",
-            view.size, " elements");
-}
-
-template <class T>
 void check(const Call<T>& call, ReduceKernel kernel) {
     check_vector(call.operation, "x", call.x);
     check_vector(call.operation, "y", call.y);

@@ -8,14 +8,6 @@
 namespace tinyblas {
 namespace {
 
-template <class T>
-void check_vector(const char* operation, const char* name, const VectorView<T>& view) {
-    require(view.size >= 0, operation, ": ", name, " has ", view.size,
-            " elements: must be at least 0");
-    require(view.data || view.size == 0, operation, ": ", name, " is null: must point to ",
-            view.size, " elements");
-}
-
 /// The vector as a matrix of one row, whose element (0, 0) is the lowest in memory.
 template <class T>
 Footprint footprint(const VectorView<T>& view) {
