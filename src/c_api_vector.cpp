@@ -7,14 +7,6 @@
 namespace tinyblas {
 namespace {
 
-/// The vector as a matrix of one column that is walked upwards.
-template <class T>
-Footprint footprint(VectorView<T> v) {
-    const std::int64_t elements = v.increment == 0 ? 1 : v.size;
-    const std::int64_t stride = v.increment < 0 ? -v.increment : v.increment;
-    return Footprint(MatrixView<T>{v.data, elements, 1, stride, 1});
-}
-
 void require_steps(int number, const char* name, std::int64_t n, std::int64_t increment) {
     require_argument(increment != 0 || n <= 1, number, name, increment, "other than 0 for n = ", n);
 }
@@ -22,7 +14,7 @@ void require_steps(int number, const char* name, std::int64_t n, std::int64_t in
 template <class T>
 void require_apart(int number, const char* name, VectorView<T> y, VectorView<const T> x) {
     const bool same = y.data == x.data && y.increment == x.increment;
-    require_argument(same || !overlap(footprint(y), footprint(x)), number, name, y.data,
+    require_argument(same || !overlap(Track(y), Track(x)), number, name, y.data,
                      "apart from x, or the same vector");
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tinyblas {
 namespace {
@@ -14,6 +15,17 @@ std::int64_t span(const Footprint& f) {  // bytes from the first to behind the l
 }
 
 std::int64_t floor_divide(std::int64_t x, std::int64_t y) { return x / y - (x % y < 0); }
+
+/// The number whose product with x leaves 1 when divided by `modulus`; they have no common divisor.
+std::int64_t inverse_of(std::int64_t x, std::int64_t modulus) {
+    std::int64_t r = modulus, next_r = x, t = 0, next_t = 1;
+    while (next_r != 0) {  // Euclid's algorithm: t * x = r modulo modulus
+        const std::int64_t quotient = r / next_r;
+        r = std::exchange(next_r, r - quotient * next_r);
+        t = std::exchange(next_t, t - quotient * next_t);
+    }
+    return t;
+}
 
 /// Whether the byte range [first, first + length) meets a run of `f`, taking each run as solid.
 bool meets_run(std::intptr_t first, std::int64_t length, const Footprint& f) {
@@ -98,6 +110,31 @@ bool overlap(const Footprint& x, const Footprint& y) {
     for (std::int64_t r = 0; r < few.runs; ++r)
         if (meets_run(few.first + r * few.run_stride, run, many)) return true;
     return false;
+}
+
+bool overlap(const Track& x, const Track& y) {
+    if (x.size <= 0 || y.size <= 0) return false;
+    // In elements: i * a = distance + j * b for some i < x.size and j < y.size?
+    const std::int64_t bytes = y.first - x.first;
+    const std::int64_t a = x.size > 1 ? x.stride / x.element : 1;
+    const std::int64_t b = y.size > 1 ? y.stride / y.element : 1;
+    if (bytes % x.element != 0) {  // elements that lie askew: as if there were no gaps
+        const std::int64_t x_end = ((x.size - 1) * a + 1) * x.element;
+        const std::int64_t y_end = ((y.size - 1) * b + 1) * y.element;
+        return bytes < x_end && -bytes < y_end;
+    }
+    const std::int64_t distance = bytes / x.element;
+    const std::int64_t divisor = std::gcd(a, b);
+    if (distance % divisor != 0) return false;
+    // The solutions are every `period`-th i, beginning with (distance / divisor) / (a / divisor).
+    const std::int64_t period = b / divisor;
+    const std::int64_t inverse = inverse_of(a / divisor % period, period);
+    const __int128 product = static_cast<__int128>(distance / divisor % period) * inverse;
+    const auto solution = static_cast<std::int64_t>((product % period + period) % period);
+    const std::int64_t from = std::max<std::int64_t>(0, -floor_divide(-distance, a));
+    const std::int64_t to = std::min(x.size - 1, floor_divide(distance + (y.size - 1) * b, a));
+    const std::int64_t next = from + ((solution - from) % period + period) % period;
+    return next <= to;
 }
 
 }  // namespace tinyblas

@@ -61,4 +61,22 @@ bool elements_distinct(const Footprint& view);
 /// ranges of their runs do.
 bool overlap(const Footprint& x, const Footprint& y);
 
+/// The elements of a vector as addresses: `size` of them, `stride` bytes apart, upwards.
+struct Track {
+    template <class T>
+    explicit Track(const VectorView<T>& view)
+        : first(reinterpret_cast<std::intptr_t>(view.data)),
+          size(view.increment == 0 ? (view.size > 0) : view.size),
+          stride((view.increment < 0 ? -view.increment : view.increment) *
+                 static_cast<std::int64_t>(sizeof(T))),
+          element(sizeof(T)) {}
+
+    std::intptr_t first;
+    std::int64_t size, stride, element;
+};
+
+/// Whether two vectors of elements of one size share an address. Exact if they lie a whole number
+/// of elements apart, as pointers to one type do.
+bool overlap(const Track& x, const Track& y);
+
 }  // namespace tinyblas

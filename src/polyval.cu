@@ -34,13 +34,6 @@ void check_extents(std::span<const T> coefficients, VectorView<const T> x, Vecto
             ": must be equal");
 }
 
-/// The elements of a vector as those of a matrix with one column.
-template <class T>
-Footprint footprint(VectorView<T> v) {
-    const std::int64_t rows = v.increment == 0 ? 1 : v.size;
-    return Footprint(MatrixView<T>{v.data, rows, 1, v.increment < 0 ? -v.increment : v.increment});
-}
-
 template <class T>
 void check_vectors(VectorView<const T> x, VectorView<T> y) {
     require(x.data, "polyval: x is null: must point to ", x.size, " elements");
@@ -48,7 +41,7 @@ void check_vectors(VectorView<const T> x, VectorView<T> y) {
     require(y.increment != 0 || y.size == 1, "polyval: y has an increment of 0: must not be 0 for ",
             y.size, " elements");
     const bool same = x.data == y.data && (x.increment == y.increment || x.size == 1);
-    require(same || !overlap(footprint(x), footprint(y)),
+    require(same || !overlap(Track(x), Track(y)),
             "polyval: y overlaps x: must lie apart, or be the very same view");
 }
 

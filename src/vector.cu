@@ -8,13 +8,6 @@
 namespace tinyblas {
 namespace {
 
-/// The vector as a matrix of one row, whose element (0, 0) is the lowest in memory.
-template <class T>
-Footprint footprint(const VectorView<T>& view) {
-    const std::int64_t stride = view.increment < 0 ? -view.increment : view.increment;
-    return Footprint(MatrixView<T>{view.data, 1, view.size, stride * view.size, stride});
-}
-
 template <class T>
 void run_axpy(Context& context, T alpha, VectorView<const T> x, VectorView<T> y) {
     check_vector("axpy", "x", x);
@@ -25,7 +18,7 @@ void run_axpy(Context& context, T alpha, VectorView<const T> x, VectorView<T> y)
     require(y.increment != 0 || y.size == 1,
             "axpy: y has an increment of 0: its elements must not overlap");
     const bool same = x.data == y.data && (x.increment == y.increment || y.size == 1);
-    require(same || !overlap(footprint(x), footprint(y)),
+    require(same || !overlap(Track(x), Track(y)),
             "axpy: y overlaps x: must lie apart or be the same view");
     const device::Guard guard(context.device());
     context.note("axpy");
