@@ -12,17 +12,18 @@
 namespace tinyblas {
 namespace {
 
-std::shared_ptr<void> allocate(std::size_t bytes) {
+/// Even if another stream is being captured.
+void* allocate(Memory memory, std::size_t bytes) {
+    const device::Uncaptured uncaptured;
     std::size_t pitch = 0;
-    void* data = device::allocate(Memory::device, bytes, 1, 1, pitch);
-    return {data, [](void* memory) { device::release(Memory::device, memory); }};
+    return device::allocate(memory, bytes, 1, 1, pitch);
 }
 
 /// Memory that belongs to the graph that `stream` is being captured into.
 void* memory_of_graph(device::Stream stream, std::size_t bytes, bool zero, const char* operation) {
     const device::Uncaptured uncaptured;
     device::release_of_graphs();
-    const auto memory = allocate(bytes);
+    const std::shared_ptr<void> memory = DeviceMemory(allocate(Memory::device, bytes));
     if (zero) device::set_to_zero(memory.get(), bytes, operation);
     device::keep_with_graph(stream, memory, operation);
     return memory.get();
@@ -85,8 +86,8 @@ Workspace::~Workspace() {
     } catch (const Error&) {  // a broken device: there is nothing left to save
     }
     // Freeing device memory waits for the kernels that use it, and the textures.
-    if (scratch_) device::release(Memory::device, scratch_);
-    if (counters_) device::release(Memory::device, counters_);
+    scratch_.reset();
+    counters_.reset();
     if (host_words_) device::release(Memory::mapped, host_words_);
     if (left_at_) device::destroy_event(left_at_);
     textures_.clear();
@@ -98,14 +99,11 @@ void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* o
     if (device::is_capturing(stream, operation))
         return memory_of_graph(stream, bytes, false, operation);
     enter(stream, operation);
-    if (bytes <= scratch_bytes_) return scratch_;
+    if (bytes <= scratch_bytes_) return scratch_.get();
     device::synchronize(stream, operation);  // earlier operations may still use the old memory
-    std::size_t pitch = 0;
-    void* const larger = device::allocate(Memory::device, bytes, 1, 1, pitch);
-    if (scratch_) device::release(Memory::device, scratch_);
-    scratch_ = larger;
+    scratch_.reset(allocate(Memory::device, bytes));
     scratch_bytes_ = bytes;
-    return scratch_;
+    return scratch_.get();
 }
 
 void* Workspace::counters(device::Stream stream, const char* operation) {
@@ -113,12 +111,12 @@ void* Workspace::counters(device::Stream stream, const char* operation) {
         return memory_of_graph(stream, counter_bytes, true, operation);
     enter(stream, operation);
     if (!counters_) {
-        std::size_t pitch = 0;
-        void* const memory = device::allocate(Memory::device, counter_bytes, 1, 1, pitch);
-        device::set_to_zero(memory, counter_bytes, operation);
-        counters_ = memory;
+        const device::Uncaptured uncaptured;
+        DeviceMemory memory(allocate(Memory::device, counter_bytes));
+        device::set_to_zero(memory.get(), counter_bytes, operation);
+        counters_ = std::move(memory);
     }
-    return counters_;
+    return counters_.get();
 }
 
 void Workspace::textures(device::Stream stream, std::span<const TextureRange> ranges,
@@ -134,12 +132,8 @@ void Workspace::textures(device::Stream stream, std::span<const TextureRange> ra
 }
 
 Workspace::HostWords Workspace::host_words() {
-    if (!host_words_) {
-        std::size_t pitch = 0;
-        void* const memory =
-            device::allocate(Memory::mapped, 2 * sizeof(std::uint64_t), 1, 1, pitch);
-        host_words_ = new (memory) std::uint64_t[2]{};
-    }
+    if (!host_words_)
+        host_words_ = new (allocate(Memory::mapped, 2 * sizeof(std::uint64_t))) std::uint64_t[2]{};
     if (++host_calls_ == 0) ++host_calls_;  // 0 is what the words carry at first
     return {host_words_, host_calls_};
 }

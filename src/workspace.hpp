@@ -14,6 +14,12 @@
 
 namespace tinyblas {
 
+/// Memory of a device.
+struct ReleaseDeviceMemory {
+    void operator()(void* data) const { device::release(Memory::device, data); }
+};
+using DeviceMemory = std::unique_ptr<void, ReleaseDeviceMemory>;
+
 /// What a texture shows.
 struct TextureRange {
     const void* data;
@@ -78,9 +84,9 @@ class Workspace {
     void enter(device::Stream stream, const char* operation);
 
     int device_;
-    void* scratch_ = nullptr;
+    DeviceMemory scratch_;
     std::size_t scratch_bytes_ = 0;
-    void* counters_ = nullptr;
+    DeviceMemory counters_;
     std::uint64_t* host_words_ = nullptr;
     std::uint32_t host_calls_ = 0;
     TexturePool textures_;
