@@ -98,9 +98,8 @@ void add_transpose(std::vector<Case>& cases) {
         for (const auto kernel : {TransposeKernel::naive, TransposeKernel::padded})
             add(to_string(kernel), {kernel, -1}, 128, in_place);
     for (int entry = 0; entry < transpose_entries; ++entry) {
-        const auto& [form, size, most_rows, most_columns, most_elements, tile] =
-            transpose_table[entry];
-        if (size == sizeof(T))
+        const TransposeForm form = transpose_table[entry].form;
+        if (transpose_table[entry].element_size == sizeof(T))
             add(std::string("tuned, ") + to_string(form) + ", entry " + std::to_string(entry),
                 {TransposeKernel::tuned, entry}, form == TransposeForm::slim ? 4 : 128,
                 form == TransposeForm::in_place);
