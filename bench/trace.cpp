@@ -121,6 +121,8 @@ void add_reduce(std::vector<Case>& cases) {
                              }});
         };
         add("asum", [](auto& context, auto x, auto, auto options) { asum(context, x, options); });
+        add("nrm2", [](auto& context, auto x, auto, auto options) { nrm2(context, x, options); });
+        add("sum", [](auto& context, auto x, auto, auto options) { sum(context, x, options); });
         add("dot",
             [](auto& context, auto x, auto y, auto options) { dot(context, x, y, options); });
     }
@@ -128,16 +130,19 @@ void add_reduce(std::vector<Case>& cases) {
 
 template <class T>
 void add_polyval(std::vector<Case>& cases) {
-    for (const auto kernel : {PolyvalKernel::naive, PolyvalKernel::constant, PolyvalKernel::tuned})
-        cases.push_back({std::string("polyval ") + to_string(kernel) + ' ' + name_of<T> +
-                             " 4096 points, degree 7",
+    const auto add = [&cases](const char* rung, int degree, PolyvalOptions options) {
+        cases.push_back({std::string("polyval ") + rung + ' ' + name_of<T> +
+                             " 4096 points, degree " + std::to_string(degree),
                          [=](Context& context) {
-                             const std::vector<T> coefficients(8, T(0.5));
+                             const std::vector<T> coefficients(degree + 1, T(0.5));
                              const auto x = numbers<T>(1, 4096);
                              Matrix<T> y(1, 4096, Memory::managed);
-                             polyval(context, coefficients, as_vector(x), y.view().row(0),
-                                     {.kernel = kernel});
+                             polyval(context, coefficients, as_vector(x), y.view().row(0), options);
                          }});
+    };
+    for (const auto kernel : {PolyvalKernel::naive, PolyvalKernel::constant, PolyvalKernel::tuned})
+        for (const int degree : {7, 100}) add(to_string(kernel), degree, {.kernel = kernel});
+    add("compensated", 7, {.compensated = true});
 }
 
 template <class T>
@@ -146,6 +151,10 @@ void add_updates(std::vector<Case>& cases) {
                          const auto x = numbers<T>(1, 4096);
                          auto y = numbers<T>(1, 4096);
                          axpy(context, T(2), as_vector(x), y.view().row(0));
+                     }});
+    cases.push_back({std::string("scal ") + name_of<T> + " 4096", [](Context& context) {
+                         auto x = numbers<T>(1, 4096);
+                         scal(context, T(2), x.view().row(0));
                      }});
 }
 
