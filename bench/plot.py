@@ -39,6 +39,12 @@ def save(figure, folder, name, run, what):
     print(f"drew {folder / name}.svg and .png")
 
 
+def extent(n):
+    """A large power of two as one, any other number as it is."""
+    n = int(n)
+    return f"$2^{{{n.bit_length() - 1}}}$" if n >= 1 << 14 and n & (n - 1) == 0 else str(n)
+
+
 def powers_of_two(axes, label):
     """A logarithmic axis of powers of two, at most a dozen of them with a number."""
     axes.set_xscale("log", base=2)
@@ -46,9 +52,8 @@ def powers_of_two(axes, label):
     low, high = (round(edge) for edge in matplotlib.transforms.Bbox(axes.dataLim).intervalx)
     first, last = max(low, 1).bit_length() - 1, high.bit_length()
     step = (last - first) // 12 + 1
-    name = lambda value, _: f"{value:.0f}" if value < 10000 else f"$2^{{{round(value).bit_length() - 1}}}$"
     axes.xaxis.set_major_locator(ticker.FixedLocator([2**power for power in range(first, last + 1, step)]))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(name))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: extent(round(value))))
     axes.xaxis.set_minor_locator(ticker.NullLocator())
 
 
@@ -118,7 +123,6 @@ def draw_transpose(run, folder):
     save(figure, folder, "transpose", run, "transpose of squares")
 
     rest = [row for row in run.select(asked="best") if row not in squares]
-    extent = lambda value: f"{value:.0f}" if value < 100000 else f"$2^{{{int(value).bit_length() - 1}}}$"
     label = lambda row: (f"{row['type']}\n{extent(row['rows'])}\nx {extent(row['columns'])}"
                          + ("" if row["detail"] == "packed" else "\n" + row["detail"].replace(", ", "\n")))
     figure, axes = pyplot.subplots(figsize=(max(8, 0.9 * len(rest)), 5))
@@ -173,7 +177,7 @@ def draw_polyval(run, folder):
     panels[0, 0].set(ylabel="GB/s, read and written")
     panels[1, 0].set(ylabel="TFLOP/s")
     panels[0, 0].legend(loc="center right")
-    panels[1, 0].legend(loc="lower right")
+    panels[1, 0].legend(loc="center right")
     save(figure, folder, "polyval", run, "polynomials by Horner's rule, at least $2^{24}$ points")
 
 
