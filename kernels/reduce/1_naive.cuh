@@ -2,11 +2,12 @@
 // Reductions, rung 1: every thread adds up elements that lie a grid apart, a block adds up its
 // threads' sums in shared memory, half of them each time, and the last block adds up the blocks'.
 //
-//   x     0 1 2 3 4 5 6 7 8 9 ...    thread t: t, t + threads of the grid, ...
-//         |/|/|/|/
-//   sums  0   1   2   3              a step: thread t adds what thread t + step has
-//         |  /    |  /
-//         0       1                  8 steps, each behind a barrier, for 256 threads
+//   x     0 1 2 3 4 5 6 7 | 0 1 2 ...    thread t: t, t + threads of the grid, ...
+//
+//   sums  0 1 2 3 4 5 6 7                  thread t < 4 adds what thread t + 4 has,
+//         0 1 2 3                          thread t < 2 what thread t + 2 has,
+//         0 1                              thread 0 what thread 1 has:
+//         0                                8 such steps, a barrier behind each, for 256 threads
 //
 // Limit: one load of 4 or 8 bytes a thread in flight, far too few to keep memory busy.
 #pragma once

@@ -5,11 +5,11 @@
 //
 //   blocks   [0][1][2] ... [7]      up to 2^17 elements: a cluster, totals in block 0's shared
 //             ^--+--+-------+       memory, no trip through global memory
-//   blocks   [0] [1] ... [511]      above: totals in global memory; a counter tells which block is
+//   blocks   [0] [1] ... [255]      above: totals in global memory; a counter tells which block is
 //             v   v        v        the last, and that one adds them up
 //            totals -> last block
 //
-// Limit: memory bandwidth (98 % of what a kernel that only reads gets on an H200); for short
+// Limit: memory bandwidth (99 % of what a kernel that only reads gets on an H200); for short
 // vectors the launch and two trips to memory.
 #pragma once
 

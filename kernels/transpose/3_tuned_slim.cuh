@@ -3,12 +3,14 @@
 // would lie mostly outside. A block owns a length of both operands and reorders it in shared
 // memory, where it lies in the order of the tall one.
 //
-//   wide (s, n)                              tall (n, s)
-//   0 1 2 3 4 5 6 7 | ...      line          0 0 0
-//   0 1 2 3 4 5 6 7 | ...  <-> 000111222 <-> 1 1 1     If its pitch is s, the tall one is one
-//   stream 0 1 2 3 4 5 6 7 | ...                    2 2 2     of memory, and either side moves 16
-//   bytes at
-//      length                                . . .     a time where that is aligned.
+//   wide (s, n)                 line               tall (n, s)
+//   0 1 2 3 4 5 | ...                              0 0 0
+//   0 1 2 3 4 5 | ...    <-->   000111222...  <--> 1 1 1
+//   0 1 2 3 4 5 | ...                              2 2 2
+//   |- length -|                                   . . .
+//
+// If its pitch is s, the tall one is one stream of memory, and either side moves 16 bytes at a time
+// where that is aligned.
 //
 // One bank of pad for every 32 keeps neighbouring columns of the wide one, s apart in the line, in
 // different banks if s is a power of two.
