@@ -59,7 +59,7 @@ bool is_capturing(Stream stream, const char* operation);
 
 /// Keeps `resource` until the graph that `stream` is being captured into is gone, with all that was
 /// made of it. Its deleter then runs in a later call of release_of_graphs().
-void keep_with_graph(Stream stream, std::shared_ptr<void> resource, const char* operation);
+void keep_with_graph(Stream stream, const std::shared_ptr<void>& resource, const char* operation);
 /// Deletes what graphs that are gone have kept.
 void release_of_graphs() noexcept;
 

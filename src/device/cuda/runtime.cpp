@@ -128,7 +128,7 @@ bool is_capturing(Stream stream, const char* operation) {
     return status != cudaStreamCaptureStatusNone;
 }
 
-void keep_with_graph(Stream stream, std::shared_ptr<void> resource, const char* operation) {
+void keep_with_graph(Stream stream, const std::shared_ptr<void>& resource, const char* operation) {
     auto status = cudaStreamCaptureStatusNone;
     cudaGraph_t graph = nullptr;
 #if CUDART_VERSION >= 13000
@@ -137,7 +137,7 @@ void keep_with_graph(Stream stream, std::shared_ptr<void> resource, const char* 
 #else
     check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph), operation);
 #endif
-    auto kept = std::make_unique<std::shared_ptr<void>>(std::move(resource));
+    auto kept = std::make_unique<std::shared_ptr<void>>(resource);
     cudaUserObject_t object = nullptr;
     check(cudaUserObjectCreate(&object, kept.get(), let_go, 1, cudaUserObjectNoDestructorSync),
           operation);

@@ -76,7 +76,7 @@ void require_shared(const void* first, std::size_t bytes, Place place) {
 
 void fetch_bytes(void* to, int bytes, unsigned long long texture, int index, Place place) {
     running();
-    const auto* const linear = reinterpret_cast<const LinearTexture*>(texture);
+    const LinearTexture* const linear = linear_texture(texture);
     if (linear->element_bytes != bytes)
         fail_thread("a fetch of " + std::to_string(bytes) + " bytes from a texture of " +
                         std::to_string(linear->element_bytes) + "-byte elements",

@@ -65,7 +65,7 @@ void wait(Stream, Event, const char*) {}
 void wait_on_host(Event, const char*) {}
 
 bool is_capturing(Stream, const char*) { return false; }
-void keep_with_graph(Stream, std::shared_ptr<void>, const char* operation) {
+void keep_with_graph(Stream, const std::shared_ptr<void>&, const char* operation) {
     fail(Status::internal_error, operation, ": device emulation has no graphs");
 }
 void release_of_graphs() noexcept {}
@@ -81,7 +81,7 @@ Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
 }
 void destroy_texture(Texture texture) noexcept {
     --textures_alive;
-    delete reinterpret_cast<LinearTexture*>(texture);
+    delete linear_texture(texture);
 }
 int living_textures() { return textures_alive; }
 // Far shorter than a GPU's, so that small tests have vectors of several textures.

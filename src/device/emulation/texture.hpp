@@ -12,6 +12,11 @@ struct LinearTexture {
     int element_bytes;
 };
 
+/// What a Texture, a number like CUDA's, stands for.
+inline LinearTexture* linear_texture(unsigned long long texture) {
+    return reinterpret_cast<LinearTexture*>(texture);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// How many textures have been created and not destroyed, for tests that look for leaks.
 int living_textures();
 
