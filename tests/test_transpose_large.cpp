@@ -66,8 +66,7 @@ TEST_P(TransposeLarge, BackwardsFromFarAway) {
     });
 }
 
-// --- More than 2^31 elements: on a GPU only
-// --------------------------------------------------------
+// --- More than 2^31 elements: on a GPU only ------------------------------------------------------
 
 /// Element `index` of a large operand: neighbours have little in common.
 template <class T>
