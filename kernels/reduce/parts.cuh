@@ -23,11 +23,12 @@ struct ReduceResult {
     std::uint32_t call;
 };
 
-/// What the blocks leave for the last one. `turn` is zero between calls.
+/// What the blocks leave for the last one. `turn` is zero between calls. The totals begin at a
+/// sector (32 bytes), and so does the memory that this lies in.
 template <class Total>
 struct ReduceWorkspace {
     unsigned turn;
-    Total totals[reduce_naive_blocks];
+    alignas(32) Total totals[reduce_naive_blocks];
 };
 
 /// How the blocks come to one result: there is one alone; they are a cluster; the last one does it;
