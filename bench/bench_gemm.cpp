@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// gemm on every rung, beside cuBLAS in the same run: speed, ratio with its spread, share of the FMA
-// peak, error against twice the precision. One Google Benchmark per case; each of its iterations is
-// one round of ours, cuBLAS, cuBLAS, ours.
-#include <cmath>
+// gemm in every precision and on every rung, beside cuBLAS in the same run: speed, ratio with its
+// spread, share of the FMA peak, errors against twice the precision. One Google Benchmark per case.
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
-#include "gemm_shapes.hpp"
+#include "gemm_case.hpp"
+#include "gemm_errors.hpp"
 #include "program.hpp"
-#include "race.hpp"
 #include "tinyblas/error.hpp"
-#include "tinyblas/gemm.hpp"
 
 namespace tinyblas::bench {
 namespace {
@@ -17,180 +18,217 @@ struct Options {
     std::vector<std::string> shapes;  // files of shapes instead of the built-in ones
     std::vector<GemmKernel> rungs;    // empty: every rung on the ladder's squares, best elsewhere
     bool sgemm = true, dgemm = true;
+    bool strict = true, fp32 = true;   // precisions of sgemm
+    std::vector<Timing> timings = {};  // empty: burst for strict, sustained for fp32
+    std::optional<Data> data = {};
+    bool errors_alone = false;
 };
 
-template <class T>
-struct Case {
-    Shape shape;
-    GemmKernel rung;  // none: the reference against itself, which shows the noise
-};
-
-std::string shown(const GemmChoice& choice) {
-    std::string text = to_string(choice.kernel);
-    if (choice.entry >= 0) text += "(" + std::to_string(choice.entry) + ")";
-    return text;
+/// Whether tensor cores can serve here: device emulation has their twin.
+bool has_fp32(const Session& session) {
+    return emulated() || session.context.compute_capability() == 90;
 }
 
-template <class T>
-int rounds(const Session& session) {
-    return emulated() || session.quick || sizeof(T) == sizeof(double) ? 5 : 9;
-}
+bool is_fp32(GemmKernel rung) { return rung == GemmKernel::split || rung == GemmKernel::hopper; }
 
-/// Rounding errors, in units, stay far below this for a product of depth k: more is a defect.
-double error_bound(std::int64_t k) { return 4 * std::sqrt(static_cast<double>(k)) + 16; }
-
-/// Whether the result was right.
-template <class T>
-bool measure(Session& session, const Case<T>& one, benchmark::State& state) {
-    Context& context = session.context;
-    Reference* const reference = session.reference.get();
-    Operands<T> operands(context, one.shape);
-    const auto a = operands.a(), b = operands.b();
-    const auto c = operands.c();
-    const bool control = one.rung == GemmKernel::none;
-
-    GemmChoice choice;
-    const Work theirs = reference ? Work([&] { reference->gemm(a, b, c); }) : Work();
-    const Work ours =
-        control ? theirs : [&] { choice = gemm(context, T(1), a, b, T(0), c, {one.rung}); };
-    const auto error = [&](const Work& work) {
-        operands.poison();
-        work();
-        return product_error<T>(context, a, b, c);
-    };
-    auto& counters = state.counters;
-    const double own_error = error(ours);
-    const bool wrong = !control && !(own_error <= error_bound(one.shape.k));
-    counters["error"] = own_error;
-    counters["wrong"] = wrong ? 1 : 0;
-    counters["cublas_error"] = reference ? error(theirs) : 0;
-
-    session.rest();
-    const double seconds = session.regime.batch_seconds;
-    // Double precision meets the power limit, cuBLAS's tensor cores most: there each contestant
-    // starts its turns rested.
-    const bool rested = sizeof(T) == sizeof(double);
-    Race race(sized_batch(context, ours, seconds), sized_batch(context, theirs, seconds), nullptr,
-              rested ? session.regime.idle : std::chrono::milliseconds(0));
-    for (auto _ : state) state.SetIterationTime(race.round());
-
-    const Race::Result result = race.result();
-    const Shape& shape = one.shape;
-    const double flop = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-                        static_cast<double>(shape.k);
-    const double peak = session.limits.flops<T>();
-    counters["m"] = static_cast<double>(shape.m);
-    counters["n"] = static_cast<double>(shape.n);
-    counters["k"] = static_cast<double>(shape.k);
-    counters["entry"] = choice.entry;
-    counters["microseconds"] = 1e6 * result.ours;
-    counters["tflops"] = 1e-12 * flop / result.ours;
-    counters["peak_fraction"] = peak > 0 ? flop / result.ours / peak : 0;
-    counters["cublas_tflops"] = reference ? 1e-12 * flop / result.reference : 0;
-    counters["ratio"] = result.ratio;
-    counters["ratio_p10"] = result.ratio_p10;
-    counters["ratio_p90"] = result.ratio_p90;
-    std::string detail = shape.name.empty() ? shape.layout() : shape.name;
-    if (shape.pad > 0) detail += ", ld + " + std::to_string(shape.pad);
-    state.SetLabel((control ? "cuBLAS" : shown(choice)) + "/" + detail);
-    return !wrong;
-}
-
-template <class T>
-void add(Session& session, Shape shape, GemmKernel rung) {
-    const char* type = sizeof(T) == sizeof(float) ? "sgemm" : "dgemm";
-    const bool control = rung == GemmKernel::none;
-    if (control) shape.group = "control";
-    std::string name = std::string(type) + "/" + shape.group + "/" + std::to_string(shape.m) + "x" +
-                       std::to_string(shape.n) + "x" + std::to_string(shape.k) + "/" +
-                       shape.layout() + "/" + (control ? "cublas" : to_string(rung));
-    if (shape.pad > 0) name += "/pad" + std::to_string(shape.pad);
-    if (!shape.name.empty()) name += "/" + shape.name;
-    session.add(name, rounds<T>(session),
-                [&session, one = Case<T>{shape, rung}](benchmark::State& state) {
-                    return measure(session, one, state);
-                });
-}
-
-template <class T>
-void add_all(Session& session, const std::vector<Shape>& shapes, const Options& options) {
-    for (const Shape& shape : shapes) {
-        if (shape.float_only && sizeof(T) == sizeof(double)) continue;
-        std::vector<GemmKernel> rungs = options.rungs;
-        if (rungs.empty() && shape.ladder) rungs = {GemmKernel::naive, GemmKernel::tiled};
-        if (options.rungs.empty()) rungs.push_back(GemmKernel::best);
-        for (const GemmKernel rung : rungs) add<T>(session, shape, rung);
+/// The rungs for one shape in one precision.
+std::vector<GemmKernel> rungs_of(const Options& options, const Shape& shape, bool fp32) {
+    std::vector<GemmKernel> rungs;
+    if (options.rungs.empty()) {
+        if (shape.ladder && !fp32) rungs = {GemmKernel::naive, GemmKernel::tiled};
+        if (fp32 && (shape.ladder || emulated())) rungs = {GemmKernel::split};
+        rungs.push_back(GemmKernel::best);
     }
-    if (session.reference) add<T>(session, {"", "", 4096, 4096, 4096}, GemmKernel::none);
+    for (const GemmKernel rung : options.rungs)
+        if (rung == GemmKernel::best || is_fp32(rung) == fp32) rungs.push_back(rung);
+    return rungs;
 }
 
-Facts set_up(Session& session, const Options& options) {
-    std::vector<Shape> shapes;
-    if (options.shapes.empty()) shapes = built_in_shapes(session.quick);
+/// The regimes for one shape in one precision.
+std::vector<Timing> timings_of(const Options& options, const Shape& shape, bool fp32) {
+    if (!options.timings.empty()) return options.timings;
+    constexpr std::int64_t small = 1024;  // so short that no one calls it without a pause
+    const bool burst = !fp32 || (shape.group == "square" && shape.n <= small);
+    return {burst ? Timing::burst : Timing::sustained};
+}
+
+template <class T>
+void add_all(Session& session, GemmSummary& summary, const Options& options,
+             std::vector<Shape> shapes, Precision precision) {
+    const bool fp32 = precision == Precision::fp32;
+    if (options.data)
+        for (Shape& shape : shapes)
+            if (shape.data == Data::normal) shape.data = *options.data;
+    const auto add = [&](const Shape& shape, GemmKernel rung, Timing timing) {
+        add_gemm_case<T>(session, summary, {shape, rung, precision, timing});
+    };
+    for (const Timing timing : {Timing::burst, Timing::sustained}) {
+        const auto wanted = [&](const Shape& shape) {
+            const auto all = timings_of(options, shape, fp32);
+            return std::find(all.begin(), all.end(), timing) != all.end();
+        };
+        for (const Shape& shape : shapes)
+            if (wanted(shape) && !(shape.float_only && sizeof(T) == sizeof(double)))
+                for (const GemmKernel rung : rungs_of(options, shape, fp32))
+                    add(shape, rung, timing);
+        const Shape control = {"", "", 4096, 4096, 4096};
+        if (session.reference && wanted(control)) add(control, GemmKernel::none, timing);
+    }
+}
+
+void add_errors(Session& session, const Options& options) {
+    std::vector<Data> kinds;
+    for (int kind = 0; kind <= static_cast<int>(Data::subnormal); ++kind)
+        kinds.push_back(static_cast<Data>(kind));
+    if (options.data) kinds = {*options.data};
+    GemmKernel rung = emulated() ? GemmKernel::split : GemmKernel::best;
+    for (const GemmKernel asked : options.rungs)
+        if (is_fp32(asked)) rung = asked;
+    add_gemm_errors(session, kinds, rung);
+}
+
+template <class T>
+std::string rounds(const Session& session, Timing timing) {
+    return std::to_string(gemm_regime<T>(session, timing).rounds);
+}
+
+Facts set_up(Session& session, GemmSummary& summary, const Options& options) {
+    const bool fp32 = options.sgemm && options.fp32 && has_fp32(session);
+    const bool strict = options.sgemm && options.strict;
+    Facts facts;
+    if (session.reference) facts.emplace_back("reference", session.reference->name());
+    if (options.errors_alone) {
+        add_errors(session, options);
+        return facts;
+    }
+    std::vector<Shape> asked;
     for (const std::string& path : options.shapes)
-        for (Shape& shape : read_shapes(path)) shapes.push_back(std::move(shape));
+        for (Shape& shape : read_shapes(path)) asked.push_back(std::move(shape));
+    const auto shapes = [&](auto built_in) {
+        return asked.empty() ? built_in(session.quick) : asked;
+    };
     if (!emulated()) session.regime.idle = std::chrono::milliseconds(300);
     session.measure_arithmetic();
-    if (options.sgemm) add_all<float>(session, shapes, options);
-    if (options.dgemm) add_all<double>(session, shapes, options);
+    if (strict)
+        add_all<float>(session, summary, options, shapes(built_in_shapes), Precision::fp32_strict);
+    if (options.dgemm)
+        add_all<double>(session, summary, options, shapes(built_in_shapes), Precision::fp32_strict);
+    if (fp32)
+        add_all<float>(session, summary, options, shapes(built_in_fp32_shapes), Precision::fp32);
+    if (fp32 && asked.empty() && !session.quick) add_errors(session, options);
 
-    Facts facts = {{"rounds", std::to_string(rounds<float>(session)) + " (sgemm), " +
-                                  std::to_string(rounds<double>(session)) + " (dgemm)"},
-                   {"regime", session.regime.text() + " (sgemm) or turn (dgemm)"}};
-    if (session.reference) facts.emplace_back("reference", session.reference->name());
+    facts.insert(facts.end(), {{"rounds", rounds<float>(session, Timing::burst) + " (sgemm), " +
+                                              rounds<double>(session, Timing::burst) + " (dgemm)"},
+                               {"regime", session.regime.text() + " (sgemm) or turn (dgemm)"}});
+    if (fp32) {
+        const Regime steady = gemm_regime<float>(session, Timing::sustained);
+        const Regime layers = gemm_regime<float>(session, Timing::sustained, true);
+        facts.insert(facts.end(), {{"rounds_sustained", std::to_string(steady.rounds) + " (" +
+                                                            std::to_string(layers.rounds) +
+                                                            " of a model's layer)"},
+                                   {"regime_sustained", steady.text()}});
+    }
     return facts;
+}
+
+/// What the word of a flag stands for; refuses a word that is none of its own.
+template <class T>
+T one_of(const char* flag, const std::string& word,
+         std::initializer_list<std::pair<const char*, T>> choices) {
+    std::string all;
+    for (const auto& [name, choice] : choices) {
+        if (word == name) return choice;
+        all += (all.empty() ? "" : ", ") + std::string(name);
+    }
+    throw Error(Status::invalid_argument, std::string("--") + flag + ": '" + word +
+                                              "' is not one of " + all +
+                                              "; --help lists the flags");
 }
 
 std::vector<Flag> flags(Options& options) {
     const auto types = [&options](const std::string& list) {
         options.sgemm = options.dgemm = false;
-        for (const std::string& word : words("types", list)) {
-            if (word != "sgemm" && word != "dgemm")
-                throw Error(
-                    Status::invalid_argument,
-                    "--types: '" + word + "' is not sgemm or dgemm; --help lists the flags");
-            (word == "sgemm" ? options.sgemm : options.dgemm) = true;
-        }
+        for (const std::string& word : words("types", list))
+            *one_of<bool*>("types", word, {{"sgemm", &options.sgemm}, {"dgemm", &options.dgemm}}) =
+                true;
     };
     const auto rungs = [&options](const std::string& list) {
         for (const std::string& word : words("rungs", list))
             options.rungs.push_back(gemm_kernel(word));
     };
-    return {
-        {"shapes", "FILE",
-         "the shapes of FILE instead: a line \"m,n,k,name\" each, '#' starts a comment;\n"
-         "of several such flags, all",
-         [&options](const std::string& path) { options.shapes.push_back(path); }},
-        {"types", "LIST", "of sgemm,dgemm; default both", types},
-        {"rungs", "LIST",
-         "of naive,tiled,tuned,best; default every rung on some squares, best elsewhere", rungs}};
+    const auto precision = [&options](const std::string& word) {
+        const int chosen =
+            one_of<int>("precision", word, {{"strict", 1}, {"fp32", 2}, {"both", 3}});
+        options.strict = chosen != 2;
+        options.fp32 = chosen != 1;
+        if (!options.strict) options.dgemm = false;
+    };
+    const auto regime = [&options](const std::string& word) {
+        options.timings =
+            one_of<std::vector<Timing>>("regime", word,
+                                        {{"burst", {Timing::burst}},
+                                         {"sustained", {Timing::sustained}},
+                                         {"both", {Timing::burst, Timing::sustained}}});
+    };
+    return {{"shapes", "FILE",
+             "the shapes of FILE instead: a line \"m,n,k,name\" each, '#' starts a comment;\n"
+             "of several such flags, all",
+             [&options](const std::string& path) { options.shapes.push_back(path); }},
+            {"types", "LIST", "of sgemm,dgemm; default both", types},
+            {"precision", "P",
+             "of sgemm: strict, fp32 (and no dgemm) or both, the default where tensor cores serve",
+             precision},
+            {"rungs", "LIST",
+             "of naive,tiled,tuned (strict),split,hopper (fp32),best;\n"
+             "default every rung on some squares, best elsewhere",
+             rungs},
+            {"regime", "R",
+             "burst, after a rest; sustained, under steady load; or both;\n"
+             "default burst for strict, sustained for fp32 but for small squares",
+             regime},
+            {"data", "KIND",
+             "normal (the default), uniform in (0, 1), graded24 or graded40 (A falls and B rises\n"
+             "along k by so many powers of two), shuffled40 (so, but in no order), powers\n"
+             "(sign * 2^U(-8, 8)), scaled (rows of A times 2^U(-100, 100)), subnormal (every\n"
+             "other row of A)",
+             [&options](const std::string& word) { options.data = data_kind(word); }},
+            {"errors", nullptr, "nothing but errors: every kind of data, k to 16384, no times",
+             [&options](const std::string&) { options.errors_alone = true; }}};
 }
 
-std::vector<Column> columns() {
-    const std::vector<Column> shape = {detail_column(), number_column("m", 6, "m", 0),
-                                       number_column("n", 6, "n", 0), number_column("k", 6, "k", 0),
-                                       rung_column()};
-    const std::vector<Column> on_cpu = {number_column("MFLOP/s", 7, "tflops", 0, 1e6),
-                                        number_column("error", 6, "error", 2),
-                                        bar_column(" to 2 GFLOP/s of the CPU", "tflops", 500)};
-    const std::vector<Column> on_gpu = {number_column("TFLOP/s", 7, "tflops", 2),
-                                        number_column("cuBLAS", 7, "cublas_tflops", 2),
-                                        ratio_column(),
-                                        spread_column(),
-                                        percent_column("peak", "peak_fraction"),
-                                        number_column("error", 6, "error", 2),
-                                        number_column("cuBLAS", 6, "cublas_error", 2),
-                                        bar_column(" to the peak", "peak_fraction")};
-    std::vector<Column> all = shape;
-    const std::vector<Column>& rest = emulated() ? on_cpu : on_gpu;
-    all.insert(all.end(), rest.begin(), rest.end());
+std::vector<Column> columns(bool fp32) {
+    std::vector<Column> all = {detail_column(), number_column("m", 6, "m", 0),
+                               number_column("n", 6, "n", 0), number_column("k", 6, "k", 0),
+                               rung_column(fp32 ? 15 : 10)};
+    const auto add = [&](const std::vector<Column>& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    };
+    const std::vector<Column> errors = {number_column("error", 6, "error", 2),
+                                        number_column("rms", 6, "rms", 3)};
+    if (emulated()) {
+        add({number_column("MFLOP/s", 7, "tflops", 0, 1e6)});
+        add(errors);
+        add({bar_column(" to 2 GFLOP/s of the CPU", "tflops", 500)});
+        return all;
+    }
+    add({number_column("TFLOP/s", 7, "tflops", 2), number_column("cuBLAS", 7, "cublas_tflops", 2),
+         ratio_column(), spread_column()});
+    add({fp32 ? number_column("strict", 6, "strict_ratio", 3)
+              : percent_column("peak", "peak_fraction")});
+    add(errors);
+    add({number_column("cuBLAS", 6, "cublas_error", 2), number_column("rms", 6, "cublas_rms", 3),
+         fp32 ? bar_column(" to 250 TFLOP/s", "tflops", 1.0 / 250)
+              : bar_column(" to the peak", "peak_fraction")});
     return all;
 }
 
 constexpr const char* legend =
     "ratio: cuBLAS's time / ours, median of the rounds. peak: of the measured FFMA (sgemm) or DFMA "
-    "(dgemm) rate.\nerror: largest |c - AB| / (|A||B|) over 512 entries, in units of 2^-24 (sgemm) "
-    "or 2^-53 (dgemm); then cuBLAS's.\n";
+    "(dgemm) rate.\nstrict: the time of our strict kernel / that of fp32, whose rung has the "
+    "guard's verdict behind it: one, three\nor six products of parts, or the strict kernel after "
+    "all.\nerror: largest |c - AB| / (|A||B|), rms: its root mean square, in units of 2^-24 "
+    "(sgemm) "
+    "or 2^-53 (dgemm), then\ncuBLAS's; over the whole of C, or over many rows of a large one.\n";
 
 }  // namespace
 }  // namespace tinyblas::bench
@@ -198,9 +236,16 @@ constexpr const char* legend =
 int main(int argc, char** argv) {
     using namespace tinyblas::bench;
     Options options;
+    GemmSummary summary;
     return run_program(
-        {"bench_gemm", "gemm on every rung of the ladder, beside cuBLAS where there is a GPU.",
-         flags(options), columns(), legend,
-         [&](Session& session) { return set_up(session, options); }},
+        {"bench_gemm",
+         "gemm in every precision and on every rung of the ladder, beside cuBLAS where there is a "
+         "GPU.",
+         flags(options),
+         columns(false),
+         legend,
+         [&](Session& session) { return set_up(session, summary, options); },
+         {{"sgemm_fp32", columns(true)}, gemm_errors_section()},
+         [&] { return summary.text(); }},
         argc, argv);
 }

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "machine.hpp"
+#include "samples.hpp"
+#include "tinyblas/matrix.hpp"
 
 namespace tinyblas::bench {
 
@@ -16,6 +19,14 @@ void fill_random(Context& context, T* data, std::int64_t count, std::uint64_t se
 /// The same, uniform in (-1, 1).
 template <class T>
 void fill_uniform(Context& context, T* data, std::int64_t count, std::uint64_t seed);
+/// The words of samples.hpp's enum.
+const char* to_string(Data data);
+/// The kind of that name; throws Error (invalid_argument) that lists them if there is none.
+Data data_kind(std::string_view name);
+/// An operand of a product, all within `rows`: A, or B transposed. An element's position in the
+/// sequence `seed` is its distance from element (0, 0).
+template <class T>
+void fill_operand(Context& context, MatrixView<T> rows, Side side, Data data, std::uint64_t seed);
 /// Sets all bits: NaN in every floating type.
 void poison(Context& context, void* data, std::int64_t bytes);
 
@@ -28,10 +39,21 @@ std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_
 // Errors in units of T's rounding unit, 2^-24 or 2^-53, against results to at least twice T's
 // precision. NaN gives infinity.
 
-/// The largest |c - AB| / (|A| |B|) over sampled entries (see samples.hpp).
+/// An entry of A B: high + low, and of |A| |B|.
+struct ExactEntry {
+    double high, low, magnitude;
+};
+/// `count` rows of A B (sample_row() says which), of all columns.
 template <class T>
-double product_error(Context& context, MatrixView<const T> a, MatrixView<const T> b,
-                     MatrixView<const T> c);
+Matrix<ExactEntry> exact_product(Context& context, MatrixView<const T> a, MatrixView<const T> b,
+                                 std::int64_t count);
+/// |c - AB| / (|A| |B|) over those rows.
+struct ProductError {
+    double max, rms;
+};
+template <class T>
+ProductError product_error(Context& context, MatrixView<const ExactEntry> exact,
+                           MatrixView<const T> c);
 
 /// |result - r|, over sum |x_i| for asum and sum, sum |x_i y_i| for dot, r for nrm2.
 template <class T>

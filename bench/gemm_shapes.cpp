@@ -14,6 +14,22 @@ namespace {
 Shape square(std::int64_t n, bool ladder = false) {
     return {"square", "", n, n, n, false, false, 0, ladder};
 }
+/// A square that lies apart: `pad` elements between two rows, `shift` before the first.
+Shape apart(const char* name, std::int64_t n, std::int64_t pad, std::int64_t shift) {
+    Shape shape = {"odd", name, n, n, n, false, false, pad};
+    shape.shift = shift;
+    return shape;
+}
+Shape packed(std::int64_t n) {
+    Shape shape = {"packed", "", n, n, n};
+    shape.packed = true;
+    return shape;
+}
+Shape of_data(Data data, std::int64_t n) {
+    Shape shape = {to_string(data), "", n, n, n};
+    shape.data = data;
+    return shape;
+}
 
 void add_layouts(std::vector<Shape>& shapes, std::int64_t n) {
     for (const bool a : {false, true})
@@ -57,6 +73,10 @@ Shape parse(const std::string& line, const std::string& where) {
     return shape;
 }
 
+std::vector<Shape> layers(const char* model) {
+    return read_shapes(std::string(TINYBLAS_SHAPES_FOLDER "/") + model + ".csv");
+}
+
 }  // namespace
 
 std::vector<Shape> built_in_shapes(bool quick) {
@@ -80,9 +100,51 @@ std::vector<Shape> built_in_shapes(bool quick) {
     shapes.push_back({"skinny", "", 4096, 4096, 64});
     shapes.push_back({"skinny", "", 128, 128, 65536});
     for (const char* model : {"llama3_8b", "llama3_70b", "bert_large", "resnet50_im2col"})
-        for (Shape& shape : read_shapes(std::string(TINYBLAS_SHAPES_FOLDER "/") + model + ".csv")) {
+        for (Shape& shape : layers(model)) {
             shape.float_only = true;
             shapes.push_back(std::move(shape));
+        }
+    return shapes;
+}
+
+std::vector<Shape> built_in_fp32_shapes(bool quick) {
+    if (emulated()) {
+        std::vector<Shape> shapes = {square(64), square(128, true)};
+        if (quick) return shapes;
+        add_layouts(shapes, 64);
+        shapes.push_back({"odd", "", 65, 63, 129});
+        shapes.push_back(apart("misaligned base", 64, 0, 1));
+        shapes.push_back(apart("sub-block", 64, 9, 3 * 73 + 5));
+        shapes.push_back(packed(64));
+        for (const Data data : {Data::graded40, Data::shuffled40})
+            shapes.push_back(of_data(data, 64));
+        return shapes;
+    }
+    if (quick)
+        return {square(1024),
+                square(2048),
+                square(4096),
+                square(8192),
+                {"odd", "", 4097, 4097, 4097},
+                packed(4096),
+                of_data(Data::graded40, 4096),
+                of_data(Data::shuffled40, 4096)};
+    std::vector<Shape> shapes = {square(1024), square(2048), square(4096, true), square(8192),
+                                 square(16384)};
+    add_layouts(shapes, 4096);
+    shapes.push_back({"odd", "", 4097, 4097, 4097});
+    shapes.push_back({"odd", "", 4095, 4097, 4099});
+    shapes.push_back({"odd", "", 4096, 4096, 4096, false, false, 1});
+    shapes.push_back(apart("misaligned base", 4096, 0, 1));
+    shapes.push_back(apart("sub-block", 4096, 904, 7 * 5000 + 3));
+    shapes.push_back(packed(4096));
+    for (const Data data : {Data::graded40, Data::shuffled40})
+        shapes.push_back(of_data(data, 4096));
+    for (const char* model :
+         {"llama3_8b", "llama3_70b", "bert_large", "resnet50_im2col", "llm_prefill"})
+        for (Shape& shape : layers(model)) {
+            constexpr std::int64_t least_m = 512;  // with fewer rows memory decides, not arithmetic
+            if (shape.m >= least_m) shapes.push_back(std::move(shape));
         }
     return shapes;
 }
@@ -97,6 +159,7 @@ std::vector<Shape> read_shapes(const std::string& path) {
         if (line.empty() || line == "m,n,k,name") continue;
         shapes.push_back(parse(line, path + ":" + std::to_string(number)));
         shapes.back().group = std::filesystem::path(path).stem().string();
+        shapes.back().layer = true;
     }
     if (shapes.empty()) throw Error(Status::invalid_argument, path + ": holds no shape");
     return shapes;

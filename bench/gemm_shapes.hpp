@@ -21,6 +21,10 @@ struct Shape {
     std::int64_t pad = 0;                             // elements between two rows of each operand
     bool ladder = false;                              // worth climbing on every rung
     bool float_only = false;                          // not worth the time in double
+    bool layer = false;                               // from a file
+    std::int64_t shift = 0;  // elements from the start of each operand's memory to element (0, 0)
+    Data data = Data::normal;
+    bool packed = false;  // B beforehand
 
     std::string layout() const {
         return std::string(transposed_a ? "T" : "N") + (transposed_b ? "T" : "N");
@@ -29,40 +33,52 @@ struct Shape {
 
 /// The built-in shapes of this machine: small ones under emulation. `quick`: a few of them.
 std::vector<Shape> built_in_shapes(bool quick);
+/// Those for Precision::fp32.
+std::vector<Shape> built_in_fp32_shapes(bool quick);
 
 /// The shapes of a file with a line "m,n,k,name" each; '#' starts a comment. The group is the
 /// file's name. Throws Error (invalid_argument) with file and line if a line says anything else.
 std::vector<Shape> read_shapes(const std::string& path);
 
-/// A, B and C of one shape: A and B from N(0, 1), C all NaN.
+/// A, B and C of one shape. What lies between their rows and around them is NaN, and so is all of
+/// C.
 template <class T>
 class Operands {
   public:
     Operands(Context& context, const Shape& shape)
         : context_(context),
           shape_(shape),
-          a_(stored(shape.m, shape.k, shape.transposed_a, 1)),
-          b_(stored(shape.k, shape.n, shape.transposed_b, 2)),
-          c_(stored(shape.m, shape.n, false, 3)) {
-        poison();
+          a_(memory(shape.m, shape.k, shape.transposed_a)),
+          b_(memory(shape.k, shape.n, shape.transposed_b)),
+          c_(memory(shape.m, shape.n, false)) {
+        fill_operand(context, a_view(), Side::left, shape.data, 1);
+        fill_operand(context, b_view().transposed(), Side::right, shape.data, 2);
     }
-    void poison() { bench::poison(context_, c_.view().data, c_.rows() * c_.columns() * sizeof(T)); }
+    void poison() { poison(c_); }
 
-    MatrixView<const T> a() const { return inside(a_.view(), shape_.transposed_a); }
-    MatrixView<const T> b() const { return inside(b_.view(), shape_.transposed_b); }
-    MatrixView<T> c() { return c_.view().block(0, 0, shape_.m, shape_.n); }
+    MatrixView<const T> a() { return a_view(); }
+    MatrixView<const T> b() { return b_view(); }
+    MatrixView<T> c() { return view(c_, shape_.m, shape_.n, false); }
 
   private:
-    Matrix<T> stored(std::int64_t rows, std::int64_t columns, bool transposed, std::uint64_t seed) {
+    void poison(Matrix<T>& all) {
+        bench::poison(context_, all.view().data, all.rows() * all.columns() * sizeof(T));
+    }
+    Matrix<T> memory(std::int64_t rows, std::int64_t columns, bool transposed) {
         if (transposed) std::swap(rows, columns);
-        Matrix<T> matrix(rows, columns + shape_.pad);
-        fill_random(context_, matrix.view().data, rows * matrix.columns(), seed);
-        return matrix;
+        const std::int64_t ld = columns + shape_.pad;
+        Matrix<T> all(rows + (shape_.shift + ld - 1) / ld, ld);
+        poison(all);
+        return all;
     }
-    MatrixView<const T> inside(MatrixView<const T> view, bool transposed) const {
-        view.columns -= shape_.pad;
-        return transposed ? view.transposed() : view;
+    MatrixView<T> view(Matrix<T>& all, std::int64_t rows, std::int64_t columns, bool transposed) {
+        T* const first = all.view().data + shape_.shift;
+        const std::int64_t ld = all.columns();
+        if (transposed) return {first, rows, columns, 1, ld};
+        return {first, rows, columns, ld, 1};
     }
+    MatrixView<T> a_view() { return view(a_, shape_.m, shape_.k, shape_.transposed_a); }
+    MatrixView<T> b_view() { return view(b_, shape_.k, shape_.n, shape_.transposed_b); }
 
     Context& context_;
     Shape shape_;

@@ -5,11 +5,12 @@
 bench/plot.py [FOLDER...]    of bench/results/<gpu>; without one, of every GPU
     --if-possible            without matplotlib, says so and is content
 """
+import statistics
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from recorded import folders, runs
+from recorded import folders, gemm_families, runs
 
 try:
     import matplotlib
@@ -92,7 +93,7 @@ def draw_gemm(run, folder):
     figure, panels = pyplot.subplots(2, 1, figsize=(8, 7))
     for axes, kind, peak in zip(panels, ("sgemm", "dgemm"), ("ffma_peak", "dfma_peak")):
         sizes = {}
-        for row in run.select(type=kind, group="square"):
+        for row in run.select(type=kind, group="square", regime="burst"):
             sizes.setdefault(int(row["n"]), {})[row["rung"]] = row
         found = [rungs for _, rungs in sorted(sizes.items())]
         speed = lambda rung: [rungs.get(rung, {}).get("tflops") for rungs in found]
@@ -104,6 +105,61 @@ def draw_gemm(run, folder):
         axes.set(ylim=(0, 1.2 * axes.get_ylim()[1]))
         axes.legend(loc="upper left", fontsize=9, ncol=5)
     save(figure, folder, "gemm", run, "gemm: the ladder and cuBLAS")
+    if run.select(type="sgemm_fp32"):
+        draw_gemm_fp32(run, folder)
+    if run.errors:
+        draw_gemm_errors(run, folder)
+
+
+def draw_gemm_fp32(run, folder):
+    figure, (above, below) = pyplot.subplots(2, 1, figsize=(9, 8))
+    squares = sorted(run.select(type="sgemm_fp32", group="square", asked="best"), key=lambda row: (row["n"], row["regime"]))
+    bars(above, [f"{row['n']:.0f}\n{row['regime']}" for row in squares], [
+        ("fp32, tensor cores", OURS, [row["tflops"] for row in squares]),
+        ("fp32 strict", SECOND, [row["tflops"] / row["strict_ratio"] if row.get("strict_ratio") else None for row in squares]),
+        ("cuBLAS", REFERENCE, [row["cublas_tflops"] for row in squares])])
+    above.set(xlabel="sgemm, m = n = k", ylabel="TFLOP/s")
+    above.legend(loc="upper left", fontsize=9)
+
+    families = gemm_families(run)
+    ratios = [[row["ratio"] for row in members] for members in families.values()]
+    means = [statistics.geometric_mean(found) for found in ratios]
+    below.bar(range(len(means)), means, 0.7, color=OURS, label="geometric mean")
+    below.errorbar(range(len(means)), means, color=LIMIT, fmt="none", capsize=3, label="worst to best",
+                   yerr=([max(mean - min(found), 0) for mean, found in zip(means, ratios)],
+                         [max(max(found) - mean, 0) for mean, found in zip(means, ratios)]))
+    below.set_xticks(range(len(means)), [f"{group}\n{regime}\n{len(members)}" for (group, regime), members in families.items()],
+                     fontsize=8)
+    below.axhline(1, color=LIMIT, linewidth=1)
+    below.grid(False, axis="x")
+    below.set(ylabel="time of cuBLAS / fp32", xlabel="family, regime, cases")
+    below.set(ylim=(0, 1.2 * below.get_ylim()[1]))
+    below.legend(loc="upper left", fontsize=9, ncol=2)
+    save(figure, folder, "gemm_fp32", run, "sgemm in precision fp32, splitting of the operands included")
+
+
+def draw_gemm_errors(run, folder):
+    kinds = {}
+    for row in run.errors:
+        kinds.setdefault(row["group"], []).append(row)
+    columns = min(4, len(kinds))
+    lines = -(-len(kinds) // columns)
+    figure, panels = pyplot.subplots(lines, columns, figsize=(3.2 * columns, 3.2 * lines), squeeze=False, sharex=True)
+    for axes, (kind, rows) in zip(panels.flat, kinds.items()):
+        for what, label, color, marker in (("cublas_", "cuBLAS", REFERENCE, "s"), ("strict_", "strict", SECOND, "^"),
+                                           ("", "fp32", OURS, "o")):
+            line(axes, rows, "k", what + "error", f"{label}, max", color, marker)
+            line(axes, rows, "k", what + "rms", f"{label}, rms", color, marker, linestyle=":")
+        axes.set_yscale("log")
+        axes.set(title=kind)
+        powers_of_two(axes, "k")
+    for index in range(len(kinds), panels.size):
+        panels.flat[index].set_axis_off()
+        panels.flat[index - columns].tick_params(labelbottom=True)
+    for axes in panels[:, 0]:
+        axes.set(ylabel="error in units of $2^{-24}|A||B|$")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncol=6, fontsize=9)
+    save(figure, folder, "gemm_errors", run, f"sgemm: errors over k, m = n = {run.errors[0]['n']:.0f}, every entry of C")
 
 
 def draw_transpose(run, folder):

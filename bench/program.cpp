@@ -101,7 +101,9 @@ int run(const Program& program, int argc, char** argv) {
     for (const auto& [name, value] : facts) benchmark::AddCustomContext(name, value);
     if (emulated()) std::fprintf(stderr, "These are not GPU figures: the CPU emulates one.\n");
 
-    Table table(heading(facts, program.legend), program.columns);
+    std::vector<Section> sections = program.sections;
+    sections.push_back({"", program.columns});
+    Table table(heading(facts, program.legend), std::move(sections), program.closing);
     if (request.machine || request.list)
         benchmark::RunSpecifiedBenchmarks();
     else

@@ -26,6 +26,8 @@ struct Program {
     const char* legend;  // of the columns, where there is a GPU
     /// Measures limits, registers the cases, and says how they are timed.
     std::function<Facts(Session&)> set_up;
+    std::vector<Section> sections = {};         // types of rows that have columns of their own
+    std::function<std::string()> closing = {};  // lines under the table
 };
 
 /// The words of a list "one,two". Throws Error (invalid_argument) if there is none; `flag` is for

@@ -54,7 +54,7 @@ class HostBatch : public Batch {
 std::unique_ptr<Batch> sized_batch(Context& context, const Work& work, double seconds,
                                    int rotation) {
     if (!work) return nullptr;
-    constexpr double most_calls = 4000;
+    const double most_calls = std::max(4000.0, 2e5 * seconds);
     const auto one = make_batch(context, 1, work);
     one->seconds();
     double call = one->seconds();

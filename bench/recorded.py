@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 OPERATIONS = ("gemm", "transpose", "reduce", "polyval")
+GEMM_TYPES = ("sgemm", "dgemm", "sgemm_fp32", "errors")
+LOSS = 0.98  # a ratio below this is one
 # What Google Benchmark says about the host and about itself: nothing about the figures.
 PRIVATE = ("host_name", "executable", "load_avg", "library_build_type")
 
@@ -33,22 +35,42 @@ def read_json(path, *keys):
 
 
 class Run:
-    """One recorded run. A row's name is type/group/.../asked rung..., its label rung/detail."""
+    """One recorded run. A row's name is type/group/.../asked rung..., its label rung(entry or verdict)/detail.
+
+    rows: what was timed; errors: what was measured without times, the same kind of rows.
+    """
 
     def __init__(self, path):
         content = read_json(path, "context", "benchmarks")
         self.context = content["context"]
-        self.rows = [row for row in content["benchmarks"] if row.get("microseconds")]
-        for row in self.rows:
-            row["type"], row["group"], *rest = row["name"].split("/")
-            row["asked"] = rest[2] if row["type"] in ("sgemm", "dgemm") else rest[-3]
-            row["rung"], _, row["detail"] = row["label"].partition("/")
-            row["rung"] = row["rung"].partition("(")[0]
+        self.rows = [self.parsed(row) for row in content["benchmarks"] if row.get("microseconds")]
+        self.errors = [self.parsed(row) for row in content.get("errors", []) if row.get("entries")]
+
+    @staticmethod
+    def parsed(row):
+        row["type"], row["group"], *rest = row["name"].split("/")
+        row["asked"] = rest[2] if row["type"] in GEMM_TYPES else rest[-3]
+        row["regime"] = "sustained" if "sustained" in (row["group"], *rest) else "burst"
+        rung, _, row["detail"] = row["label"].partition("/")
+        row["rung"], _, row["choice"] = rung.rstrip(")").partition("(")
+        return row
 
     def select(self, **wanted):
         """The rows whose fields have these values, or one of them where a tuple is given."""
         fits = lambda row, key, value: row.get(key) in (value if isinstance(value, tuple) else (value,))
         return [row for row in self.rows if all(fits(row, key, value) for key, value in wanted.items())]
+
+
+def gemm_families(run):
+    """The rows of precision fp32 by (group, regime), on the rung that the library chose; all layers of models at last, too."""
+    rows = [row for row in run.select(type="sgemm_fp32", asked="best") if row.get("ratio")]
+    families = {}
+    for row in rows:
+        families.setdefault((row["group"], row["regime"]), []).append(row)
+    for row in rows:
+        if row.get("layer"):
+            families.setdefault(("all layers", row["regime"]), []).append(row)
+    return families
 
 
 def folders():
@@ -62,7 +84,7 @@ def runs(folder):
 
 
 def record(operation, run_path, startup_path=None):
-    """Keeps one run under the name of its GPU, a line a benchmark."""
+    """Keeps one run under the name of its GPU, a line a benchmark; errors without times in a section of their own."""
     if operation not in OPERATIONS:
         sys.exit(f"'{operation}' is not one of {', '.join(OPERATIONS)}")
     run = read_json(run_path, "context", "benchmarks")
@@ -72,11 +94,16 @@ def record(operation, run_path, startup_path=None):
     wrong = [row["name"] for row in run["benchmarks"] if row.get("wrong")]
     if wrong:
         sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
+    errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
+    timed = [row for row in run["benchmarks"] if row not in errors]
+    if not timed:
+        sys.exit(f"{run_path}: holds no times; such a run is not kept")
     if startup_path:
         context["startup"] = read_json(startup_path, "tinyblas", "cublas")
     gpu = re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_")
     target = RESULTS / gpu / f"{operation}.json"
-    rows = ",\n".join("  " + json.dumps(row) for row in run["benchmarks"])
+    lines = lambda rows: ",\n".join("  " + json.dumps(row) for row in rows)
+    more = f',\n"errors": [\n{lines(errors)}\n]' if errors else ""
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(f'{{"context": {json.dumps(context, indent=1)},\n"benchmarks": [\n{rows}\n]}}\n')
+    target.write_text(f'{{"context": {json.dumps(context, indent=1)},\n"benchmarks": [\n{lines(timed)}\n]{more}}}\n')
     print(f"recorded {target.relative_to(ROOT)}")

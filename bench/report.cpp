@@ -44,8 +44,8 @@ Column detail_column(int width) {
                 return "  " + row.detail().substr(0, static_cast<std::size_t>(width));
             }};
 }
-Column rung_column() {
-    return {" rung", -10, [](const Row& row) { return " " + row.rung(); }};
+Column rung_column(int width) {
+    return {" rung", -width, [](const Row& row) { return " " + row.rung(); }};
 }
 Column number_column(const char* heading, int width, const char* counter, int decimals,
                      double scale) {
@@ -74,8 +74,6 @@ Column bar_column(const char* heading, const char* counter, double scale) {
 
 bool Table::ReportContext(const Context&) {
     std::printf("%s\n", lines_.c_str());
-    for (const Column& column : columns_) std::printf("%*s ", column.width, column.heading.c_str());
-    std::printf("\n");
     return true;
 }
 
@@ -85,19 +83,34 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
     std::fflush(stdout);
 }
 
+void Table::print_headings(const Row& row) {
+    const auto fits = [&](const Section& one) {
+        return one.type.empty() || one.type == row.type();
+    };
+    const Section* section = &*std::find_if(sections_.begin(), sections_.end(), fits);
+    if (section == section_) return;
+    if (section_) std::printf("\n");
+    section_ = section;
+    for (const Column& column : section_->columns)
+        std::printf("%*s ", column.width, column.heading.c_str());
+    std::printf("\n");
+}
+
 void Table::print(const Row& row) {
+    print_headings(row);
     if (row.block() != block_) std::printf("%s\n", row.block().c_str());
     block_ = row.block();
-    if (row.number("microseconds") == 0) {
+    if (!row.measured()) {
         std::printf("  %s: NOT MEASURED, see the error stream\n", row.name().c_str());
         return;
     }
-    for (const Column& column : columns_)
+    for (const Column& column : section_->columns)
         std::printf("%*s ", column.width, column.text(row).c_str());
     std::printf("%s\n", row.number("wrong") != 0 ? " WRONG" : "");
 }
 
 void Table::Finalize() {
+    if (closing_) std::printf("%s", closing_().c_str());
     if (emulated())
         std::printf(
             "\nTHESE ARE NOT GPU FIGURES: no GPU took part. The CPU emulated one, thread by "

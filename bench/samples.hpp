@@ -26,21 +26,51 @@ constexpr double random_unit(std::uint64_t seed, std::uint64_t i) {
     return (static_cast<double>(random_bits(seed, i) >> 11) + 0.5) * 0x1p-53;
 }
 
-/// Sampled entries: the corners, points of the last row and of the last column, then anywhere.
+/// What the operands of a product hold: errors depend on it.
+enum class Data { normal, uniform, graded24, graded40, shuffled40, powers, scaled, subnormal };
+enum class Side { left, right };  // A, of which a row counts; B, of which a column does
+
+/// An element is a number times 2 to a power. The number at position `at` of the sequence `seed`,
+/// given that of N(0, 1) there.
+constexpr double data_number(Data data, double normal, std::uint64_t seed, std::uint64_t at) {
+    const double sign = random_bits(seed, at) & 1 ? -1 : 1;
+    switch (data) {
+        case Data::uniform: return random_unit(seed, at);
+        case Data::powers: return sign;
+        case Data::shuffled40: return sign * (1 + random_unit(seed, at));
+        default: return normal;
+    }
+}
+/// The power. `row`: a row of A or a column of B; p: along k.
+constexpr double data_power(Data data, Side side, std::int64_t row, std::int64_t p, std::int64_t k,
+                            std::uint64_t seed, std::uint64_t at) {
+    const bool left = side == Side::left;
+    const double along = static_cast<double>(p) / static_cast<double>(k);
+    switch (data) {
+        case Data::graded24: return left ? -24 * along : 24 * along;
+        case Data::graded40: return left ? -40 * along : 40 * along;
+        case Data::shuffled40:
+            return (left ? -40 : 40) * random_unit(64, static_cast<std::uint64_t>(p));
+        case Data::powers: return 16 * random_unit(seed + 16, at) - 8;
+        case Data::scaled:
+            return left ? 200 * random_unit(seed + 32, static_cast<std::uint64_t>(row)) - 100 : 0;
+        case Data::subnormal: return left && row % 2 == 1 ? -135 : 0;
+        default: return 0;
+    }
+}
+
+/// Of `count` rows that stand for all m: the first, the last, and one of each part between.
+constexpr std::int64_t sample_row(std::int64_t s, std::int64_t count, std::int64_t m) {
+    if (s == 0) return 0;
+    if (s == count - 1) return m - 1;
+    const std::int64_t first = s * m / count, end = (s + 1) * m / count;
+    const auto bits = random_bits(0, static_cast<std::uint64_t>(s));
+    return first + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(end - first));
+}
+
+/// Sampled entries of a vector: both ends, then anywhere.
 inline constexpr int samples = 512;
 
-struct Entry {
-    std::int64_t i, j;
-};
-constexpr Entry sample(int s, std::int64_t m, std::int64_t n) {
-    const auto bits = random_bits(0, static_cast<std::uint64_t>(s));
-    const auto i = static_cast<std::int64_t>((bits >> 32) % static_cast<std::uint64_t>(m));
-    const auto j = static_cast<std::int64_t>((bits & 0xFFFFFFFFu) % static_cast<std::uint64_t>(n));
-    if (s < 4) return {s & 1 ? m - 1 : 0, s & 2 ? n - 1 : 0};
-    if (s < 36) return s % 2 == 0 ? Entry{m - 1, j} : Entry{i, n - 1};
-    return {i, j};
-}
-/// Of a vector: both ends, then anywhere.
 constexpr std::int64_t sample(int s, std::int64_t n) {
     if (s < 64) return s % 2 == 0 ? (s / 2) % n : n - 1 - (s / 2) % n;
     return static_cast<std::int64_t>(random_bits(1, static_cast<std::uint64_t>(s)) %

@@ -33,6 +33,9 @@ std::string rounded(double value, const char* unit, int decimals = 2) {
 }  // namespace
 
 std::string Regime::text() const {
+    if (spin_seconds > 0)
+        return "sustained: " + rounded(spin_seconds, "s", 0) + " of load first, " +
+               std::to_string(std::lround(1e3 * batch_seconds)) + " ms batches, no idling";
     return "burst: " + std::to_string(std::lround(1e3 * batch_seconds)) + " ms batches, " +
            std::to_string(idle.count()) + " ms idle before each case";
 }
@@ -80,6 +83,11 @@ void Session::measure_memory() {
 void Session::rest() {
     context.synchronize();
     std::this_thread::sleep_for(regime.idle);
+}
+
+double Session::seconds_to_steady(const Regime& regime) const {
+    const std::chrono::duration<double> pause = std::chrono::steady_clock::now() - loaded_;
+    return std::min(regime.spin_seconds, 2 * pause.count());
 }
 
 bool Session::run(const std::string& name, const std::function<bool(benchmark::State&)>& body,

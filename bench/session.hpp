@@ -36,6 +36,7 @@ struct Regime {
     int rounds = 7;
     std::chrono::milliseconds idle{300};  // before each case, which else pays for the power that
                                           // the case before it drew
+    double spin_seconds = 0;              // sustained: so long under load first, and no idling
 
     std::string text() const;
 };
@@ -66,6 +67,10 @@ class Session {
 
     /// Lets the device come to rest before a case.
     void rest();
+    /// The device has just worked without pause.
+    void loaded() { loaded_ = std::chrono::steady_clock::now(); }
+    /// How long it must work until it is as `regime` wants it: less after a short pause.
+    double seconds_to_steady(const Regime& regime) const;
 
     Context context;
     std::unique_ptr<Reference> reference = make_reference(context);
@@ -78,6 +83,7 @@ class Session {
     bool run(const std::string& name, const std::function<bool(benchmark::State&)>& body,
              benchmark::State& state);
 
+    std::chrono::steady_clock::time_point loaded_ = {};
     bool progress_;  // on the error stream
     int cases_ = 0, started_ = 0;
 };

@@ -11,7 +11,7 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-from recorded import OPERATIONS, ROOT, folders, read, record, runs
+from recorded import LOSS, OPERATIONS, ROOT, folders, gemm_families, read, record, runs
 
 # --- Cells ------------------------------------------------------------------------------------------------------------
 
@@ -84,9 +84,13 @@ def others(rows, detail):
 # --- Operations: the lines under a sentence on the run ----------------------------------------------------------------
 
 
+def shape_of(row):
+    return f"{row['detail'].removesuffix(', sustained')}, {row['m']:.0f} x {row['n']:.0f} x {row['k']:.0f}"
+
+
 def gemm_squares(run, kind):
     squares = {}
-    for row in run.select(type=kind, group="square"):
+    for row in run.select(type=kind, group="square", regime="burst"):
         squares.setdefault(int(row["n"]), {})[row["rung"]] = row
     lines = []
     for n, rungs in sorted(squares.items()):
@@ -96,6 +100,54 @@ def gemm_squares(run, kind):
                       percent(top["peak_fraction"]), f"{top['error']:.2f}", f"{top['cublas_error']:.2f}"])
     return markdown([f"{kind}, n", "naive", "tiled", "tuned", "cuBLAS", "tuned / cuBLAS [p10, p90]", "of peak", "error",
                      "cuBLAS's"], lines)
+
+
+def max_rms(row, what=""):
+    return f"{row[what + 'error']:.2f} / {row[what + 'rms']:.3f}" if row.get(what + "error") else ""
+
+
+def path_of(row):
+    """The rung, and the guard's verdict if it was asked."""
+    return f"{row['rung']}, {row['choice']}" if row["choice"] and not row["choice"].isdigit() else row["rung"]
+
+
+def gemm_fp32_squares(run):
+    rows = sorted(run.select(type="sgemm_fp32", group="square", asked="best"), key=lambda row: (row["n"], row["regime"]))
+    return markdown(["sgemm, fp32, n", "regime", "fp32", "cuBLAS", "fp32 / cuBLAS [p10, p90]", "fp32 / strict", "rung, guard",
+                     "error max / rms", "cuBLAS's"],
+                    [[f"{row['n']:.0f}", row["regime"], f"{row['tflops']:.1f}", digits(row["cublas_tflops"], 1), ratio(row),
+                      digits(row.get("strict_ratio")), path_of(row), max_rms(row),
+                      max_rms(row, "cublas_")] for row in rows])
+
+
+def gemm_fp32_families(run):
+    lines = []
+    for (group, regime), members in gemm_families(run).items():
+        ratios = [row["ratio"] for row in members]
+        worst = min(members, key=lambda row: row["ratio"])
+        behind = lambda field: str(sum(0 < row.get(field, 0) < LOSS for row in members))
+        lines.append([f"{group}, {regime}", str(len(members)), f"{statistics.geometric_mean(ratios):.2f}",
+                      f"{min(ratios):.2f} ({shape_of(worst)})", f"{max(ratios):.2f}", behind("ratio"),
+                      behind("strict_ratio")])
+    return markdown(["sgemm, fp32", "count", "fp32 / cuBLAS, geometric mean", "worst", "best", "behind cuBLAS",
+                     "behind strict"], lines)
+
+
+def gemm_errors(run):
+    """One line a kind of data, at the least, the middle and the greatest k."""
+    kinds = {}
+    for row in run.errors:
+        kinds.setdefault(row["group"], {})[int(row["k"])] = row
+    if not kinds:
+        return []
+    depths = sorted({k for found in kinds.values() for k in found})
+    shown = sorted({depths[0], depths[len(depths) // 2], depths[-1]})
+    lines = []
+    for kind, found in kinds.items():
+        cells = [cell for k in shown for cell in ((max_rms(found[k]), max_rms(found[k], "cublas_")) if k in found else ("", ""))]
+        paths = dict.fromkeys(path_of(found[k]) for k in sorted(found))
+        lines.append([kind, "; ".join(paths), *cells])
+    return markdown(["error max / rms", "rung, guard", *(head for k in shown for head in (f"fp32, k = {k}", "cuBLAS"))], lines)
 
 
 def gemm_startup(costs):
@@ -108,13 +160,18 @@ def gemm_startup(costs):
 def gemm(run):
     context = run.context
     control = [row["ratio"] for row in run.select(group="control")]
+    entries = "over all or many rows of C" if any("checked_rows" in row for row in run.rows) else "of 512 entries"
     noise = "cuBLAS against itself: " + ", ".join(f"{value:.3f}" for value in control) + ". " if control else ""
     text = (f"TFLOP/s. {noise}Peak: measured, {context['ffma_peak']} in float at {context['sm_clock_in_ffma']}, "
             f"{context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest |c - AB| / "
-            "(|A||B|) of 512 entries, in units of 2^-24 (sgemm) or 2^-53 (dgemm).")
-    rest = [row for row in run.rows if row["group"] != "square"]
-    shape = lambda row: f"{row['detail']}, {row['m']:.0f} x {row['n']:.0f} x {row['k']:.0f}"
-    lines = gemm_squares(run, "sgemm") + gemm_squares(run, "dgemm") + others(rest, shape)
+            f"(|A||B|) {entries}, in units of 2^-24 (sgemm) or 2^-53 (dgemm).")
+    if "regime_sustained" in context:
+        text += (f" Precision fp32, on tensor cores: medians of {context['rounds_sustained']} rounds "
+                 f"({context['regime_sustained']}) unless burst is said, splitting of the operands included; rms over the same "
+                 "entries. The guard chose one or three products of fp16 parts, six of bf16 parts, or strict.")
+    rest = [row for row in run.select(type=("sgemm", "dgemm"), regime="burst") if row["group"] != "square"]
+    lines = (gemm_squares(run, "sgemm") + gemm_fp32_squares(run) + gemm_fp32_families(run) + gemm_errors(run) +
+             gemm_squares(run, "dgemm") + others(rest, shape_of))
     return text, lines + gemm_startup(context["startup"]) if "startup" in context else lines
 
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "device/emulation/trace.hpp"
@@ -61,6 +62,8 @@ void add_gemm(std::vector<Case>& cases) {
         };
         for (const auto kernel : {GemmKernel::naive, GemmKernel::tiled})
             add(to_string(kernel), {kernel, -1});
+        if constexpr (std::is_same_v<T, float>)
+            add("split, the pre-pass included,", {GemmKernel::split, -1});
         for (int entry = 0; entry < gemm_entries; ++entry)
             if (size_of(gemm_table[entry].type) == sizeof(T) && runs_on(gemm_table[entry], 90))
                 add("tuned, entry " + std::to_string(entry), {GemmKernel::tuned, entry});

@@ -14,8 +14,16 @@ target_compile_options(tinyblas_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${w
 target_compile_options(tinyblas_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
 target_compile_features(tinyblas_flags INTERFACE c_std_11 cxx_std_20)
 
+include(CheckCompilerFlag)
+if(TINYBLAS_BACKEND STREQUAL emulated)
+    # g++ 12 uses MMX registers for some loops and forgets to free them, which breaks long double.
+    check_compiler_flag(CXX -mno-mmx TINYBLAS_HAVE_NO_MMX)
+    if(TINYBLAS_HAVE_NO_MMX)
+        target_compile_options(tinyblas_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-mno-mmx>)
+    endif()
+endif()
+
 if(TINYBLAS_BACKEND STREQUAL cuda)
-    include(CheckCompilerFlag)
     list(JOIN warnings , host_warnings)
     # CMake 3.25 turns CUDA_STANDARD 20 into C++17 without a word, hence -std here.
     set(nvcc_flags -std=c++20 --expt-relaxed-constexpr --threads=0

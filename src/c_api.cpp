@@ -78,9 +78,39 @@ tinyblas_status tinyblas_synchronize(tinyblas_context context) {
     });
 }
 
+tinyblas_status tinyblas_set_precision(tinyblas_context context, tinyblas_precision precision) {
+    return guarded(__func__, [&] {
+        require_context(context);
+        require_argument(precision == TINYBLAS_FP32_STRICT || precision == TINYBLAS_FP32, 2,
+                         "precision", static_cast<int>(precision), "201 or 202");
+        context->context.set_precision(precision == TINYBLAS_FP32 ? Precision::fp32
+                                                                  : Precision::fp32_strict);
+    });
+}
+
+tinyblas_status tinyblas_set_scratch(tinyblas_context context, void* memory, uint64_t bytes) {
+    return guarded(__func__, [&] {
+        require_context(context);
+        require_argument(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0, 2, "memory", memory,
+                         "a multiple of 256");
+        require_argument(memory || bytes == 0, 3, "bytes", bytes, "0 for no memory");
+        context->context.set_scratch(memory, bytes);
+    });
+}
+
+tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k, uint64_t* bytes) {
+    return guarded(__func__, [&] {
+        require_argument(m >= 0, 1, "m", m, "at least 0");
+        require_argument(n >= 0, 2, "n", n, "at least 0");
+        require_argument(k >= 0, 3, "k", k, "at least 0");
+        require_pointer(bytes != nullptr, 4, "bytes");
+        *bytes = gemm_scratch_bytes(m, n, k);
+    });
+}
+
 tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name) {
     return set_kernel(__func__, context, &tinyblas_context_s::gemm, name, gemm_kernel,
-                      "best, naive, tiled or tuned");
+                      "best, naive, tiled, tuned, split or hopper");
 }
 tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context, const char* name) {
     return set_kernel(__func__, context, &tinyblas_context_s::transpose, name, transpose_kernel,

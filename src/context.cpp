@@ -2,6 +2,7 @@
 // Context: what it holds and when it lets go.
 #include "tinyblas/context.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "check.hpp"
@@ -55,8 +56,23 @@ Workspace& Context::workspace() {
     return *workspace_;
 }
 
+void Context::set_precision(Precision precision) {
+    require(precision == Precision::fp32_strict || precision == Precision::fp32,
+            "context: precision is ", static_cast<int>(precision), ": must be fp32_strict or fp32");
+    precision_ = precision;
+}
+
 void* Context::scratch(std::size_t bytes) {
     return workspace().scratch(stream_, bytes, operation_);
+}
+
+void Context::set_scratch(void* memory, std::size_t bytes) {
+    require(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0, "context: scratch memory is ",
+            memory, ": must be a multiple of 256");
+    require(memory || bytes == 0, "context: scratch memory is null: must point to ", bytes,
+            " bytes");
+    workspace().set_scratch(memory, bytes);
+    scratch_limit_ = memory ? bytes : static_cast<std::size_t>(-1);
 }
 
 void Context::adopt(Context& other) noexcept {
@@ -65,6 +81,8 @@ void Context::adopt(Context& other) noexcept {
     device_ = other.device_;
     compute_capability_ = other.compute_capability_;
     multiprocessors_ = other.multiprocessors_;
+    precision_ = other.precision_;
+    scratch_limit_ = std::exchange(other.scratch_limit_, static_cast<std::size_t>(-1));
     workspace_ = std::exchange(other.workspace_, nullptr);
     operation_ = other.operation_;
 }
@@ -72,6 +90,21 @@ void Context::adopt(Context& other) noexcept {
 void Context::release() noexcept {
     delete workspace_;
     if (owns_stream_) device::destroy_stream(stream_);
+}
+
+const char* to_string(Precision precision) noexcept {
+    switch (precision) {
+        case Precision::fp32_strict: return "fp32_strict";
+        case Precision::fp32: return "fp32";
+    }
+    return "unknown";
+}
+
+Precision precision(std::string_view name) {
+    for (const auto one : {Precision::fp32_strict, Precision::fp32})
+        if (name == to_string(one)) return one;
+    fail(Status::invalid_argument, "there is no precision '", name,
+         "': must be fp32_strict or fp32");
 }
 
 }  // namespace tinyblas

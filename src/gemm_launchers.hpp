@@ -8,13 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "gemm_call.hpp"
 #include "kernels/gemm/3_tuned.cuh"
 
 namespace tinyblas {
-
-template <class T>
-using GemmLauncher = void (*)(device::Stream, T, MatrixView<const T>, MatrixView<const T>, T,
-                              MatrixView<T>);
 
 /// Whether `entry` multiplies T and is compiled with its instructions in the source's order.
 template <class T, bool in_order>

@@ -127,8 +127,8 @@ ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, ReduceK
     context.note(call.operation);
     using Shared = ReduceWorkspace<typename Sum::Total>;
     static_assert(sizeof(Shared) <= Workspace::counter_bytes);
-    auto* const shared =
-        static_cast<Shared*>(context.workspace().counters(context.stream(), call.operation));
+    auto* const shared = static_cast<Shared*>(context.workspace().counters(
+        context.stream(), Workspace::CountersOf::reductions, call.operation));
     return {run<Sum>(call, {result, shared, context.compute_capability() >= 90}, kernel)};
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "tinyblas/error.hpp"
+#include "check.hpp"
 
 namespace tinyblas {
 namespace {
@@ -87,7 +87,7 @@ Workspace::~Workspace() {
     }
     // Freeing device memory waits for the kernels that use it, and the textures.
     scratch_.reset();
-    counters_.reset();
+    for (DeviceMemory& counters : counters_) counters.reset();
     if (host_words_) device::release(Memory::mapped, host_words_);
     if (left_at_) device::destroy_event(left_at_);
     textures_.clear();
@@ -96,9 +96,13 @@ Workspace::~Workspace() {
 
 void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* operation) {
     const device::Guard guard(device_);
+    if (given_.memory && bytes > given_.bytes)
+        fail(Status::out_of_memory, operation, ": ", bytes, " bytes of scratch memory are needed, ",
+             given_.bytes, " were given");
     if (device::is_capturing(stream, operation))
-        return memory_of_graph(stream, bytes, false, operation);
+        return given_.memory ? given_.memory : memory_of_graph(stream, bytes, false, operation);
     enter(stream, operation);
+    if (given_.memory) return given_.memory;
     if (bytes <= scratch_bytes_) return scratch_.get();
     device::synchronize(stream, operation);  // earlier operations may still use the old memory
     scratch_.reset(allocate(Memory::device, bytes));
@@ -106,17 +110,18 @@ void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* o
     return scratch_.get();
 }
 
-void* Workspace::counters(device::Stream stream, const char* operation) {
+void* Workspace::counters(device::Stream stream, CountersOf user, const char* operation) {
     if (device::is_capturing(stream, operation))
         return memory_of_graph(stream, counter_bytes, true, operation);
     enter(stream, operation);
-    if (!counters_) {
+    DeviceMemory& counters = counters_[static_cast<std::size_t>(user)];
+    if (!counters) {
         const device::Uncaptured uncaptured;
         DeviceMemory memory(allocate(Memory::device, counter_bytes));
         device::set_to_zero(memory.get(), counter_bytes, operation);
-        counters_ = std::move(memory);
+        counters = std::move(memory);
     }
-    return counters_.get();
+    return counters.get();
 }
 
 void Workspace::textures(device::Stream stream, std::span<const TextureRange> ranges,

@@ -62,9 +62,13 @@ class Workspace {
 
     /// At least `bytes` bytes for the work that is enqueued next on `stream`.
     void* scratch(device::Stream stream, std::size_t bytes, const char* operation);
+    /// The caller's memory instead; null: our own again.
+    void set_scratch(void* memory, std::size_t bytes) { given_ = {memory, bytes}; }
 
-    /// `counter_bytes` bytes that are zero at first. Who uses them leaves zeros.
-    void* counters(device::Stream stream, const char* operation);
+    /// `counter_bytes` bytes that are zero at first, for reductions and for gemm each. Words that
+    /// one counts on to be zero it leaves so.
+    enum class CountersOf { reductions, gemm };
+    void* counters(device::Stream stream, CountersOf user, const char* operation);
     static constexpr std::size_t counter_bytes = 32 << 10;
 
     void textures(device::Stream stream, std::span<const TextureRange> ranges,
@@ -84,9 +88,15 @@ class Workspace {
     void enter(device::Stream stream, const char* operation);
 
     int device_;
+    struct Given {
+        void* memory = nullptr;
+        std::size_t bytes = 0;
+    };
+
     DeviceMemory scratch_;
     std::size_t scratch_bytes_ = 0;
-    DeviceMemory counters_;
+    Given given_;               // instead of scratch_, by the caller
+    DeviceMemory counters_[2];  // of each user
     std::uint64_t* host_words_ = nullptr;
     std::uint32_t host_calls_ = 0;
     TexturePool textures_;

@@ -22,7 +22,8 @@ struct KernelChoice {
     const char* names;
 };
 constexpr KernelChoice choices[] = {
-    {"gemm", tinyblas_set_gemm_kernel, tinyblas_get_gemm_kernel, "best, naive, tiled or tuned"},
+    {"gemm", tinyblas_set_gemm_kernel, tinyblas_get_gemm_kernel,
+     "best, naive, tiled, tuned, split or hopper"},
     {"transpose", tinyblas_set_transpose_kernel, tinyblas_get_transpose_kernel,
      "best, naive, padded or tuned"},
     {"reduce", tinyblas_set_reduce_kernel, tinyblas_get_reduce_kernel,
@@ -92,6 +93,37 @@ TEST(SmallCApi, UnknownKernelIsRefusedAndChangesNothing) {
     EXPECT_EQ(tinyblas_synchronize(context), TINYBLAS_SUCCESS);
     c.download(memory);
     EXPECT_EQ(c.after()(0, 0), 6);
+    EXPECT_EQ(tinyblas_destroy(context), TINYBLAS_SUCCESS);
+}
+
+TEST(SmallCApi, PrecisionAndScratchAreChecked) {
+    tinyblas_context context = nullptr;
+    uint64_t bytes = 7;
+    expect_error(tinyblas_set_precision(nullptr, TINYBLAS_FP32),
+                 "tinyblas_set_precision: argument 1 (context) is null: must be a pointer");
+    expect_error(tinyblas_set_scratch(nullptr, nullptr, 0),
+                 "tinyblas_set_scratch: argument 1 (context) is null: must be a pointer");
+    ASSERT_EQ(tinyblas_create(&context), TINYBLAS_SUCCESS);
+    for (const int value : {0, 200, 203})
+        expect_error(tinyblas_set_precision(context, static_cast<tinyblas_precision>(value)),
+                     "tinyblas_set_precision: argument 2 (precision) is " + std::to_string(value) +
+                         ": must be 201 or 202");
+    expect_error(tinyblas_set_scratch(context, reinterpret_cast<void*>(0x1008), 4096),
+                 "tinyblas_set_scratch: argument 2 (memory) is 0x1008: must be a multiple of 256");
+    expect_error(tinyblas_set_scratch(context, nullptr, 256),
+                 "tinyblas_set_scratch: argument 3 (bytes) is 256: must be 0 for no memory");
+    EXPECT_EQ(tinyblas_set_scratch(context, nullptr, 0), TINYBLAS_SUCCESS);
+    const std::string function = "tinyblas_sgemm_scratch_bytes: argument ";
+    expect_error(tinyblas_sgemm_scratch_bytes(-1, -2, -3, nullptr),
+                 function + "1 (m) is -1: must be at least 0");
+    expect_error(tinyblas_sgemm_scratch_bytes(1, -2, -3, nullptr),
+                 function + "2 (n) is -2: must be at least 0");
+    expect_error(tinyblas_sgemm_scratch_bytes(1, 2, -3, nullptr),
+                 function + "3 (k) is -3: must be at least 0");
+    expect_error(tinyblas_sgemm_scratch_bytes(1, 2, 3, nullptr),
+                 function + "4 (bytes) is null: must be a pointer");
+    EXPECT_EQ(tinyblas_sgemm_scratch_bytes(1, 2, 0, &bytes), TINYBLAS_SUCCESS);
+    EXPECT_EQ(bytes, 0u);
     EXPECT_EQ(tinyblas_destroy(context), TINYBLAS_SUCCESS);
 }
 

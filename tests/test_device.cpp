@@ -15,31 +15,13 @@
 #include <vector>
 
 #include "device/runtime.hpp"
+#include "device_buffer.hpp"
 #include "tinyblas/error.hpp"
 
 namespace tinyblas {
 namespace {
 
-/// `size` elements that the host and kernels can reach.
-template <class T>
-class Buffer {
-  public:
-    explicit Buffer(std::size_t size)
-        : size_(size),
-          data_(static_cast<T*>(
-              device::allocate(Memory::managed, size * sizeof(T), 1, sizeof(T), pitch_))) {}
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() { device::release(Memory::managed, data_); }
-    T* data() { return data_; }
-    T* begin() { return data_; }
-    T* end() { return data_ + size_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-
-  private:
-    std::size_t size_, pitch_ = 0;
-    T* data_;
-};
+using test::Buffer;
 
 /// Launches and waits, so that the host may read the results.
 template <class... Parameters, class... Arguments>
@@ -410,6 +392,217 @@ TEST(Warp, VotesAndHalvesOfAWarp) {
         EXPECT_EQ(line[2] != 0, lane >= 16);
         EXPECT_EQ(line[3], 31 - lane);
         EXPECT_EQ(line[4], lane ^ 1);
+    }
+}
+
+constexpr std::size_t reductions = 5;
+
+__global__ void reduce_warps(unsigned* to, const unsigned* from) {
+    const unsigned thread = threadIdx.x, lane = thread % 32;
+    unsigned* line = to + thread * reductions;
+    const unsigned x = from[thread];
+    line[0] = __reduce_max_sync(everyone, x);
+    line[1] = static_cast<unsigned>(__reduce_max_sync(everyone, static_cast<int>(x)));
+    line[2] = __reduce_add_sync(everyone, x);
+    line[3] = __reduce_or_sync(everyone, x);
+    if (lane < 16)  // halves part and reduce on their own
+        line[4] = __reduce_max_sync(0x0000FFFF, x);
+    else
+        line[4] = __reduce_add_sync(0xFFFF0000, x);
+}
+
+TEST(Warp, ReducesIntegers) {
+    constexpr unsigned threads = 96;
+    Buffer<unsigned> from(threads), to(threads * reductions);
+    std::mt19937 random(3);
+    for (unsigned i = 0; i < threads; ++i) from[i] = i < 32 ? i : static_cast<unsigned>(random());
+    run(reduce_warps, 1, threads, to.data(), from.data());
+    for (unsigned warp = 0; warp < threads; warp += 32) {
+        unsigned most = 0, sum = 0, either = 0, lower_most = 0, upper_sum = 0;
+        int signed_most = std::numeric_limits<int>::min();
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            const unsigned x = from[warp + lane];
+            most = std::max(most, x);
+            signed_most = std::max(signed_most, static_cast<int>(x));
+            sum += x;
+            either |= x;
+            if (lane < 16)
+                lower_most = std::max(lower_most, x);
+            else
+                upper_sum += x;
+        }
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            const unsigned* line = &to[(warp + lane) * reductions];
+            EXPECT_EQ(line[0], most);
+            EXPECT_EQ(static_cast<int>(line[1]), signed_most);
+            EXPECT_EQ(line[2], sum);
+            EXPECT_EQ(line[3], either);
+            EXPECT_EQ(line[4], lane < 16 ? lower_most : upper_sum);
+        }
+    }
+}
+
+/// Thread `one` of each round says yes; a quarter of the threads returned before.
+__global__ void ask_block(int* to, int rounds) {
+    if (threadIdx.x % 4 == 3) return;
+    for (int one = 0; one < rounds; ++one) {
+        const int answer = __syncthreads_or(static_cast<int>(threadIdx.x) == one ? 64 : 0);
+        if (threadIdx.x == 0) to[one] = answer != 0 ? 1 : 0;
+    }
+}
+
+TEST(Barrier, TellsWhetherAnyThreadSaidYes) {
+    constexpr int rounds = 100, threads = 80;
+    Buffer<int> to(rounds);
+    run(ask_block, 1, threads, to.data(), rounds);
+    for (int one = 0; one < rounds; ++one)
+        EXPECT_EQ(to[one], one < threads && one % 4 != 3 ? 1 : 0) << one;
+}
+
+/// to_i = from_(i + 1) + 1, once what the kernel before has written is there.
+__global__ void pass_around(int* to, const int* from, int count) {
+    device::let_dependents_start();
+    device::wait_for_launcher();
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) to[i] = from[(i + 1) % count] + 1;
+}
+
+TEST(Launch, DependentKernelsSeeWhatTheOneBeforeHasWritten) {
+    constexpr int count = 100000, rounds = 20;
+    Buffer<int> values(count), others(count);
+    for (int i = 0; i < count; ++i) values[i] = i;
+    const device::Stream stream = device::create_stream();
+    for (int round = 0; round < rounds; ++round)
+        device::launch_dependent("test", pass_around, (count + 127) / 128, 128, stream,
+                                 round % 2 == 0 ? others.data() : values.data(),
+                                 round % 2 == 0 ? values.data() : others.data(), count);
+    device::synchronize(stream, "test");
+    int wrong = 0;
+    for (int i = 0; i < count; ++i) wrong += values[i] != (i + rounds) % count + rounds ? 1 : 0;
+    EXPECT_EQ(wrong, 0);
+    device::destroy_stream(stream);
+}
+
+/// A kind of number of 16 bits, as its definition says: `digits` significant bits, the last of
+/// which is never worth less than 2^least; `largest` and what is nearer to it than to Inf stay
+/// finite.
+struct Narrow {
+    int digits, least;
+    double largest;
+    static constexpr std::uint32_t sign = 0x8000;
+
+    std::uint32_t infinity() const { return sign - (1u << (digits - 1)); }
+    double value(std::uint32_t bits) const {
+        const std::uint32_t magnitude = bits & ~sign;
+        const auto exponent = static_cast<int>(magnitude >> (digits - 1));
+        const std::uint32_t hidden = exponent > 0 ? 1u << (digits - 1) : 0;
+        const double size = std::ldexp((magnitude & ((1u << (digits - 1)) - 1)) | hidden,
+                                       std::max(exponent, 1) - 1 + least);
+        return bits & sign ? -size : size;
+    }
+    std::uint32_t bits(float x) const {
+        const double size = std::fabs(static_cast<double>(x));
+        std::uint32_t magnitude = infinity();
+        if (size < largest + std::ldexp(1, std::ilogb(largest) - digits)) {
+            const int last = size > 0 ? std::max(std::ilogb(size) - (digits - 1), least) : least;
+            const double rounded = std::nearbyint(std::ldexp(size, -last));
+            // A subnormal's bits count its last place; each doubling adds 2^(digits - 1).
+            magnitude = static_cast<std::uint32_t>(rounded) +
+                        (static_cast<std::uint32_t>(last - least) << (digits - 1));
+        }
+        return magnitude | (std::signbit(x) ? sign : 0);
+    }
+};
+const Narrow fp16{11, -24, 65504}, bf16{8, -133, 0x1.fep127};
+
+struct Narrowed {
+    std::uint16_t fp16, bf16;
+    std::uint32_t fp16_pair, bf16_pair;
+};
+__global__ void narrow(Narrowed* to, const float* from, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    const float x = from[i], next = from[(i + 1) % count];
+    to[i] = {device::to_fp16(x), device::to_bf16(x), device::to_fp16_pair(x, next),
+             device::to_bf16_pair(x, next)};
+}
+
+TEST(Narrow, RoundsToTheNearestAsTheDefinitionSays) {
+    std::vector<float> all;
+    // Around every number and every midpoint of two neighbours, and any bits.
+    for (const Narrow& kind : {fp16, bf16})
+        for (std::uint32_t bits = 0; bits < kind.infinity(); ++bits)
+            for (const double x : {kind.value(bits), (kind.value(bits) + kind.value(bits + 1)) / 2})
+                for (const int step : {-1, 0, 1}) {
+                    const auto near = static_cast<std::uint32_t>(
+                        static_cast<int>(std::bit_cast<std::uint32_t>(static_cast<float>(x))) +
+                        step);
+                    all.push_back(std::bit_cast<float>(near & 0x7FFFFFFF));
+                    all.push_back(-all.back());
+                }
+    std::mt19937 random(1);
+    for (int i = 0; i < 100000; ++i)
+        all.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+    const int count = static_cast<int>(all.size());
+    Buffer<float> from(all.size());
+    Buffer<Narrowed> to(all.size());
+    std::copy(all.begin(), all.end(), from.begin());
+    run(narrow, (count + 255) / 256, 256, to.data(), from.data(), count);
+    int wrong = 0;
+    const auto expect = [&](std::uint32_t found, const Narrow& kind, float x) {
+        const bool good =
+            std::isnan(x) ? (found & ~Narrow::sign) > kind.infinity() : found == kind.bits(x);
+        if (!good && ++wrong < 10) ADD_FAILURE() << x << " became " << std::hex << found;
+    };
+    for (int i = 0; i < count; ++i) {
+        const Narrowed& found = to[i];
+        const float next = from[(i + 1) % count];
+        expect(found.fp16, fp16, from[i]);
+        expect(found.bf16, bf16, from[i]);
+        expect(found.fp16_pair & 0xFFFF, fp16, from[i]);
+        expect(found.bf16_pair & 0xFFFF, bf16, from[i]);
+        expect(found.fp16_pair >> 16, fp16, next);
+        expect(found.bf16_pair >> 16, bf16, next);
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
+struct Widened {
+    float fp16, bf16, fp16_low, fp16_high, bf16_low, bf16_high;
+};
+__global__ void widen(Widened* to) {
+    const unsigned bits = blockIdx.x * blockDim.x + threadIdx.x;
+    const auto narrow = static_cast<std::uint16_t>(bits);
+    const std::uint32_t pair = (bits ^ 0x5A5A) << 16 | bits;
+    Widened found;
+    found.fp16 = device::from_fp16(narrow);
+    found.bf16 = device::from_bf16(narrow);
+    device::from_fp16_pair(pair, found.fp16_low, found.fp16_high);
+    device::from_bf16_pair(pair, found.bf16_low, found.bf16_high);
+    to[bits] = found;
+}
+
+TEST(Narrow, WidensEveryNumber) {
+    Buffer<Widened> to(65536);
+    run(widen, 256, 256, to.data());
+    const auto expect = [](float found, const Narrow& kind, std::uint32_t bits) {
+        if ((bits & ~Narrow::sign) > kind.infinity())
+            EXPECT_TRUE(std::isnan(found)) << bits;
+        else if ((bits & ~Narrow::sign) == kind.infinity())
+            EXPECT_EQ(found, bits & Narrow::sign ? -HUGE_VALF : HUGE_VALF) << bits;
+        else
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(found),
+                      std::bit_cast<std::uint32_t>(static_cast<float>(kind.value(bits))))
+                << bits;
+    };
+    for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+        const Widened& found = to[bits];
+        expect(found.fp16, fp16, bits);
+        expect(found.bf16, bf16, bits);
+        expect(found.fp16_low, fp16, bits);
+        expect(found.bf16_low, bf16, bits);
+        expect(found.fp16_high, fp16, bits ^ 0x5A5A);
+        expect(found.bf16_high, bf16, bits ^ 0x5A5A);
     }
 }
 

@@ -125,11 +125,12 @@ TEST_P(GemmReals, ReportsWhatRan) {
 }
 
 TEST(GemmKernelNames, RoundTrip) {
-    for (GemmKernel kernel :
-         {GemmKernel::best, GemmKernel::naive, GemmKernel::tiled, GemmKernel::tuned})
+    for (GemmKernel kernel : {GemmKernel::best, GemmKernel::naive, GemmKernel::tiled,
+                              GemmKernel::tuned, GemmKernel::split, GemmKernel::hopper})
         EXPECT_EQ(gemm_kernel(to_string(kernel)), kernel);
     EXPECT_STREQ(to_string(GemmKernel::none), "none");
-    EXPECT_TRUE(refuses([] { gemm_kernel("fast"); }, {"fast", "best", "naive", "tiled", "tuned"}));
+    EXPECT_TRUE(refuses([] { gemm_kernel("fast"); },
+                        {"fast", "best", "naive", "tiled", "tuned", "split", "hopper"}));
     EXPECT_TRUE(refuses([] { gemm_kernel(""); }, {"best", "naive", "tiled", "tuned"}));
 }
 

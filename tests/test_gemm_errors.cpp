@@ -96,10 +96,34 @@ TYPED_TEST(SmallGemmErrors, Options) {
                     {"options.entry is " + std::to_string(entry), "compute capability"});
     refused(GemmKernel::naive, 0, {"options.entry is 0", "naive"});
     refused(GemmKernel::tiled, 0, {"options.entry is 0", "tiled"});
-    refused(GemmKernel::none, -1, {"options.kernel is 4", "best", "naive", "tiled", "tuned"});
+    if (is_float) refused(GemmKernel::split, 0, {"options.entry is 0", "split"});
+    refused(GemmKernel::none, -1,
+            {"options.kernel is 6", "best", "naive", "tiled", "tuned", "split", "hopper"});
     refused(static_cast<GemmKernel>(99), -1,
             {"options.kernel is 99", "best", "naive", "tiled", "tuned"});
     refused(static_cast<GemmKernel>(-1), -1, {"options.kernel is -1"});
+}
+
+// The rungs from parts are for float, and hopper for its GPU.
+TYPED_TEST(SmallGemmErrors, RungsFromParts) {
+    using Call = typename TestFixture::Call;
+    const bool is_double = std::is_same_v<TypeParam, double>;
+    for (const GemmKernel kernel : {GemmKernel::split, GemmKernel::hopper}) {
+        const bool no_wgmma = emulated || this->context.compute_capability() != 90;
+        if (!is_double && (kernel == GemmKernel::split || !no_wgmma)) continue;
+        this->expect_refused(
+            [=](Call& call) { call.options.kernel = kernel; },
+            {std::string("gemm: options.kernel is ") + to_string(kernel),
+             is_double ? "must be best, naive, tiled or tuned for operands of type "
+                         "double"
+                       : "must be a rung that runs here"});
+    }
+}
+
+TYPED_TEST(SmallGemmErrors, Precision) {
+    this->expect_refused(
+        [](auto& call) { call.options.precision = static_cast<tinyblas::Precision>(7); },
+        {"gemm: options.precision is 7", "fp32_strict or fp32"});
 }
 
 TYPED_TEST(SmallGemmErrors, LongestKOfTheTunedRung) {

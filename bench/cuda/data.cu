@@ -15,6 +15,11 @@ constexpr int threads = 256;
 
 int blocks(const Context& context) { return context.multiprocessors() * (2048 / threads); }
 
+__device__ double normal(std::uint64_t seed, std::int64_t i) {
+    const double radius = sqrt(-2 * log(random_unit(seed, 2 * i)));
+    return radius * cospi(2 * random_unit(seed, 2 * i + 1));
+}
+
 /// Element `i` of fill_random's sequence `seed`.
 template <class T>
 __device__ T random_element(std::uint64_t seed, std::int64_t i) {
@@ -23,8 +28,7 @@ __device__ T random_element(std::uint64_t seed, std::int64_t i) {
     } else if constexpr (std::is_integral_v<T>) {
         return T(random_bits(seed, i));
     } else {
-        const double radius = sqrt(-2 * log(random_unit(seed, 2 * i)));
-        return T(radius * cospi(2 * random_unit(seed, 2 * i + 1)));
+        return T(normal(seed, i));
     }
 }
 
@@ -40,6 +44,21 @@ __global__ void uniform(T* data, std::int64_t count, std::uint64_t seed) {
     const std::int64_t stride = std::int64_t(gridDim.x) * threads;
     for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count; i += stride)
         data[i] = T(2 * random_unit(seed, i) - 1);
+}
+
+template <class T>
+__global__ void operand(MatrixView<T> rows, Side side, Data data, std::uint64_t seed) {
+    const std::int64_t stride = std::int64_t(gridDim.x) * threads, k = rows.columns;
+    const std::int64_t count = rows.rows * k;
+    for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += stride) {
+        const bool along_k = rows.column_stride == 1;
+        const std::int64_t row = along_k ? i / k : i % rows.rows;
+        const std::int64_t p = along_k ? i % k : i / rows.rows;
+        const std::int64_t at = row * rows.row_stride + p * rows.column_stride;
+        const double number = data_number(data, normal(seed, at), seed, at);
+        rows.data[at] = T(number * exp2(data_power(data, side, row, p, k, seed, at)));
+    }
 }
 
 template <class T>
@@ -79,6 +98,12 @@ void fill_uniform(Context& context, T* data, std::int64_t count, std::uint64_t s
     check(cudaGetLastError(), "fill_uniform");
 }
 
+template <class T>
+void fill_operand(Context& context, MatrixView<T> rows, Side side, Data data, std::uint64_t seed) {
+    operand<<<blocks(context), threads, 0, context.stream()>>>(rows, side, data, seed);
+    check(cudaGetLastError(), "fill_operand");
+}
+
 void poison(Context& context, void* data, std::int64_t bytes) {
     check(cudaMemsetAsync(data, 0xFF, static_cast<std::size_t>(bytes), context.stream()), "poison");
 }
@@ -103,6 +128,8 @@ template void fill_random(Context&, std::uint16_t*, std::int64_t, std::uint64_t)
 template void fill_random(Context&, Bits128*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, float*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, double*, std::int64_t, std::uint64_t);
+template void fill_operand(Context&, MatrixView<float>, Side, Data, std::uint64_t);
+template void fill_operand(Context&, MatrixView<double>, Side, Data, std::uint64_t);
 template std::int64_t wrong_elements(Context&, MatrixView<const float>, std::int64_t,
                                      std::uint64_t);
 template std::int64_t wrong_elements(Context&, MatrixView<const double>, std::int64_t,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Results checked on the GPU, against twice double's precision.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "../data.hpp"
 #include "../samples.hpp"
@@ -12,23 +14,102 @@
 namespace tinyblas::bench {
 namespace {
 
-/// A warp computes the error of one sampled entry.
+// --- Products ------------------------------------------------------------------------------------
+
+// A block computes 64 x 64 entries, a thread 4 x 4 that lie 16 apart.
+constexpr int tile = 64, depth = 16, threads = 256, apart = 16, share = tile / apart;
+
+/// Products of float are exact in double, and sums of them as good as exact beside float's errors.
+struct PlainSum {
+    double high = 0;
+    static constexpr double low = 0;
+    __device__ void add_product(double x, double y) { high = fma(x, y, high); }
+};
 template <class T>
-__global__ void product_errors(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const T> c,
-                               double* error) {
-    const auto [i, j] = sample(int(blockIdx.x), c.rows, c.columns);
-    Measured part;
-    for (std::int64_t p = threadIdx.x; p < a.columns; p += 32) {
-        const double x = a(i, p), y = b(p, j);
-        part.sum.add_product(x, y);
-        part.magnitude += fabs(x * y);
+using Sum = std::conditional_t<sizeof(T) == sizeof(float), PlainSum, TwoSum>;
+
+/// Elements first to first + 15 of k of 64 rows; zero for a row of -1.
+template <class T>
+__device__ void load(double (&to)[depth][tile + 1], MatrixView<const T> rows,
+                     const std::int64_t (&which)[tile], std::int64_t first) {
+    const bool along_k = rows.column_stride == 1;
+    for (int e = int(threadIdx.x); e < tile * depth; e += threads) {
+        const int r = along_k ? e / depth : e % tile, p = along_k ? e % depth : e / tile;
+        const bool inside = which[r] >= 0 && first + p < rows.columns;
+        to[p][r] = inside ? double(rows(which[r], first + p)) : 0;
     }
-    const auto [sum, magnitude] = warp_total(part);
-    if (threadIdx.x == 0)
-        error[blockIdx.x] = fabs((double(c(i, j)) - sum.high) - sum.low) / magnitude;
 }
 
-constexpr int parts = 4096;  // warps that share a reduction
+template <class T>
+__global__ void __launch_bounds__(threads)
+    exact_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<ExactEntry> exact) {
+    __shared__ double x[depth][tile + 1], y[depth][tile + 1];
+    __shared__ std::int64_t i_of[tile], j_of[tile];
+    const std::int64_t tiles = (exact.columns + tile - 1) / tile;
+    const std::int64_t first_s = blockIdx.x / tiles * tile, first_j = blockIdx.x % tiles * tile;
+    if (threadIdx.x < tile) {
+        const std::int64_t s = first_s + threadIdx.x, j = first_j + threadIdx.x;
+        i_of[threadIdx.x] = s < exact.rows ? sample_row(s, exact.rows, a.rows) : -1;
+        j_of[threadIdx.x] = j < exact.columns ? j : -1;
+    }
+    __syncthreads();
+    const int row = int(threadIdx.x) / apart, column = int(threadIdx.x) % apart;
+    Sum<T> sum[share][share];
+    double magnitude[share][share] = {};
+    for (std::int64_t first = 0; first < a.columns; first += depth) {
+        load(x, a, i_of, first);
+        load(y, b.transposed(), j_of, first);
+        __syncthreads();
+        for (int p = 0; p < depth; ++p) {
+            double xs[share], ys[share];
+            for (int r = 0; r < share; ++r) xs[r] = x[p][row + apart * r];
+            for (int c = 0; c < share; ++c) ys[c] = y[p][column + apart * c];
+            for (int r = 0; r < share; ++r)
+                for (int c = 0; c < share; ++c) {
+                    sum[r][c].add_product(xs[r], ys[c]);
+                    magnitude[r][c] = fma(fabs(xs[r]), fabs(ys[c]), magnitude[r][c]);
+                }
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < share; ++r)
+        for (int c = 0; c < share; ++c) {
+            const std::int64_t s = first_s + row + apart * r, j = first_j + column + apart * c;
+            if (s < exact.rows && j < exact.columns)
+                exact(s, j) = {sum[r][c].high, sum[r][c].low, magnitude[r][c]};
+        }
+}
+
+constexpr int parts = 4096;  // warps that share a result
+
+struct ErrorPart {
+    double max, squares;
+};
+
+template <class T>
+__global__ void product_error_parts(MatrixView<const ExactEntry> exact, MatrixView<const T> c,
+                                    ErrorPart* part) {
+    double worst = 0, squares = 0;
+    const std::int64_t count = exact.rows * exact.columns;
+    for (std::int64_t at = std::int64_t(blockIdx.x) * 32 + threadIdx.x; at < count;
+         at += std::int64_t(parts) * 32) {
+        const std::int64_t s = at / exact.columns, j = at % exact.columns;
+        const auto [high, low, magnitude] = exact(s, j);
+        const double is = c(sample_row(s, exact.rows, c.rows), j);
+        const double error = fabs((is - high) - low);
+        double one = error == 0 ? 0 : error / magnitude;
+        if (isnan(one)) one = std::numeric_limits<double>::infinity();
+        worst = fmax(worst, one);
+        squares += one * one;
+    }
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+        worst = fmax(worst, __shfl_xor_sync(~0u, worst, lanes));
+        squares += __shfl_xor_sync(~0u, squares, lanes);
+    }
+    if (threadIdx.x == 0) part[blockIdx.x] = {worst, squares};
+}
+
+// --- Reductions and polynomials ------------------------------------------------------------------
 
 template <class T>
 __global__ void reduction_parts(Reduction operation, VectorView<const T> x, VectorView<const T> y,
@@ -79,12 +160,30 @@ double worst(Context& context, const Matrix<double>& error) {
 }  // namespace
 
 template <class T>
-double product_error(Context& context, MatrixView<const T> a, MatrixView<const T> b,
-                     MatrixView<const T> c) {
-    Matrix<double> error(1, samples, Memory::mapped);
-    product_errors<<<samples, 32, 0, context.stream()>>>(a, b, c, error.view().data);
+Matrix<ExactEntry> exact_product(Context& context, MatrixView<const T> a, MatrixView<const T> b,
+                                 std::int64_t count) {
+    Matrix<ExactEntry> exact(count, b.columns);
+    const std::int64_t tiles = (count + tile - 1) / tile * ((b.columns + tile - 1) / tile);
+    exact_tile<<<static_cast<unsigned>(tiles), threads, 0, context.stream()>>>(a, b, exact.view());
+    check(cudaGetLastError(), "exact_product");
+    return exact;
+}
+
+template <class T>
+ProductError product_error(Context& context, MatrixView<const ExactEntry> exact,
+                           MatrixView<const T> c) {
+    Matrix<ErrorPart> part(1, parts, Memory::mapped);
+    product_error_parts<<<parts, 32, 0, context.stream()>>>(exact, c, part.view().data);
     check(cudaGetLastError(), "product_error");
-    return worst<T>(context, error);
+    context.synchronize();
+    double worst = 0, squares = 0;
+    for (int p = 0; p < parts; ++p) {
+        worst = std::max(worst, part(0, p).max);
+        squares += part(0, p).squares;
+    }
+    constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+    return {worst / unit,
+            std::sqrt(squares / static_cast<double>(exact.rows * exact.columns)) / unit};
 }
 
 template <class T>
@@ -115,10 +214,14 @@ double polynomial_error(Context& context, VectorView<const T> coefficients, Vect
     return worst<T>(context, error);
 }
 
-template double product_error(Context&, MatrixView<const float>, MatrixView<const float>,
-                              MatrixView<const float>);
-template double product_error(Context&, MatrixView<const double>, MatrixView<const double>,
-                              MatrixView<const double>);
+template Matrix<ExactEntry> exact_product(Context&, MatrixView<const float>,
+                                          MatrixView<const float>, std::int64_t);
+template Matrix<ExactEntry> exact_product(Context&, MatrixView<const double>,
+                                          MatrixView<const double>, std::int64_t);
+template ProductError product_error(Context&, MatrixView<const ExactEntry>,
+                                    MatrixView<const float>);
+template ProductError product_error(Context&, MatrixView<const ExactEntry>,
+                                    MatrixView<const double>);
 template double reduction_error(Context&, Reduction, VectorView<const float>,
                                 VectorView<const float>, float);
 template double reduction_error(Context&, Reduction, VectorView<const double>,

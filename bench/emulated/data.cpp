@@ -12,6 +12,11 @@
 namespace tinyblas::bench {
 namespace {
 
+double normal(std::uint64_t seed, std::uint64_t at) {
+    return std::sqrt(-2 * std::log(random_unit(seed, 2 * at))) *
+           std::cos(2 * std::numbers::pi * random_unit(seed, 2 * at + 1));
+}
+
 /// Element `i` of fill_random's sequence `seed`.
 template <class T>
 T random_element(std::uint64_t seed, std::int64_t i) {
@@ -21,8 +26,7 @@ T random_element(std::uint64_t seed, std::int64_t i) {
     else if constexpr (std::is_integral_v<T>)
         return static_cast<T>(random_bits(seed, at));
     else
-        return static_cast<T>(std::sqrt(-2 * std::log(random_unit(seed, 2 * at))) *
-                              std::cos(2 * std::numbers::pi * random_unit(seed, 2 * at + 1)));
+        return static_cast<T>(normal(seed, at));
 }
 
 /// An error in units of T's rounding unit; infinity if it is NaN.
@@ -47,6 +51,19 @@ void fill_uniform(Context& context, T* data, std::int64_t count, std::uint64_t s
         data[i] = static_cast<T>(2 * random_unit(seed, static_cast<std::uint64_t>(i)) - 1);
 }
 
+template <class T>
+void fill_operand(Context& context, MatrixView<T> rows, Side side, Data data, std::uint64_t seed) {
+    context.synchronize();
+    for (std::int64_t row = 0; row < rows.rows; ++row)
+        for (std::int64_t p = 0; p < rows.columns; ++p) {
+            const std::int64_t at = row * rows.row_stride + p * rows.column_stride;
+            const auto position = static_cast<std::uint64_t>(at);
+            const double number = data_number(data, normal(seed, position), seed, position);
+            const double power = data_power(data, side, row, p, rows.columns, seed, position);
+            rows.data[at] = static_cast<T>(number * std::exp2(power));
+        }
+}
+
 void poison(Context& context, void* data, std::int64_t bytes) {
     context.synchronize();
     std::memset(data, 0xFF, static_cast<std::size_t>(bytes));
@@ -66,21 +83,42 @@ std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_
 }
 
 template <class T>
-double product_error(Context& context, MatrixView<const T> a, MatrixView<const T> b,
-                     MatrixView<const T> c) {
+Matrix<ExactEntry> exact_product(Context& context, MatrixView<const T> a, MatrixView<const T> b,
+                                 std::int64_t count) {
     context.synchronize();
-    double worst = 0;
-    for (int s = 0; s < samples; ++s) {
-        const auto [i, j] = sample(s, c.rows, c.columns);
-        long double sum = 0, magnitude = 0;
-        for (std::int64_t p = 0; p < a.columns; ++p) {
-            const long double product = static_cast<long double>(a(i, p)) * b(p, j);
-            sum += product;
-            magnitude += std::abs(product);
+    Matrix<ExactEntry> exact(count, b.columns);
+    for (std::int64_t s = 0; s < count; ++s) {
+        const std::int64_t i = sample_row(s, count, a.rows);
+        for (std::int64_t j = 0; j < b.columns; ++j) {
+            long double sum = 0, magnitude = 0;
+            for (std::int64_t p = 0; p < a.columns; ++p) {
+                const long double product = static_cast<long double>(a(i, p)) * b(p, j);
+                sum += product;
+                magnitude += std::abs(product);
+            }
+            const auto high = static_cast<double>(sum);
+            exact(s, j) = {high, static_cast<double>(sum - high), static_cast<double>(magnitude)};
         }
-        worst = std::max(worst, units<T>(std::abs(c(i, j) - sum) / magnitude));
     }
-    return worst;
+    return exact;
+}
+
+template <class T>
+ProductError product_error(Context& context, MatrixView<const ExactEntry> exact,
+                           MatrixView<const T> c) {
+    context.synchronize();
+    double worst = 0, squares = 0;
+    for (std::int64_t s = 0; s < exact.rows; ++s) {
+        const std::int64_t i = sample_row(s, exact.rows, c.rows);
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+            const auto [high, low, magnitude] = exact(s, j);
+            const long double error = std::abs(c(i, j) - static_cast<long double>(high) - low);
+            const double one = error == 0 ? 0 : units<T>(error / magnitude);
+            worst = std::max(worst, one);
+            squares += one * one;
+        }
+    }
+    return {worst, std::sqrt(squares / static_cast<double>(exact.rows * exact.columns))};
 }
 
 template <class T>
@@ -123,6 +161,8 @@ template void fill_random(Context&, std::uint16_t*, std::int64_t, std::uint64_t)
 template void fill_random(Context&, Bits128*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, float*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, double*, std::int64_t, std::uint64_t);
+template void fill_operand(Context&, MatrixView<float>, Side, Data, std::uint64_t);
+template void fill_operand(Context&, MatrixView<double>, Side, Data, std::uint64_t);
 template std::int64_t wrong_elements(Context&, MatrixView<const float>, std::int64_t,
                                      std::uint64_t);
 template std::int64_t wrong_elements(Context&, MatrixView<const double>, std::int64_t,
@@ -131,10 +171,14 @@ template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, 
                                      std::uint64_t);
 template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, std::int64_t,
                                      std::uint64_t);
-template double product_error(Context&, MatrixView<const float>, MatrixView<const float>,
-                              MatrixView<const float>);
-template double product_error(Context&, MatrixView<const double>, MatrixView<const double>,
-                              MatrixView<const double>);
+template Matrix<ExactEntry> exact_product(Context&, MatrixView<const float>,
+                                          MatrixView<const float>, std::int64_t);
+template Matrix<ExactEntry> exact_product(Context&, MatrixView<const double>,
+                                          MatrixView<const double>, std::int64_t);
+template ProductError product_error(Context&, MatrixView<const ExactEntry>,
+                                    MatrixView<const float>);
+template ProductError product_error(Context&, MatrixView<const ExactEntry>,
+                                    MatrixView<const double>);
 template double reduction_error(Context&, Reduction, VectorView<const float>,
                                 VectorView<const float>, float);
 template double reduction_error(Context&, Reduction, VectorView<const double>,

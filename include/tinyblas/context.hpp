@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "tinyblas/export.h"
+#include "tinyblas/precision.hpp"
 
 struct CUstream_st;  // *cudaStream_t points to it
 
@@ -49,11 +50,26 @@ class TINYBLAS_API Context {
     int compute_capability() const noexcept { return compute_capability_; }
     int multiprocessors() const noexcept { return multiprocessors_; }
 
+    /// What gemm of float matrices computes with from now on, unless its options say otherwise;
+    /// fp32_strict at first. Throws Error (invalid_argument) for a value that is none.
+    void set_precision(Precision precision);
+    Precision precision() const noexcept { return precision_; }
+
     /// At least `bytes` bytes of device memory, 256-byte aligned, kept until the context ends and
     /// shared by its operations. Growing it waits for the stream. While the stream is being
     /// captured: memory of the CUDA graph's own, which lives as long as the graph. Throws Error
     /// (out_of_memory, device_error).
     void* scratch(std::size_t bytes);
+
+    /// The caller's device memory in place of what scratch() allocates, captured or not, from now
+    /// on; null and 0: the context's own again. It must outlive what uses it, replays of graphs
+    /// included, and nothing else may use it meanwhile. Operations that need more than `bytes` say
+    /// so (out_of_memory); gemm falls back to what fits where it may choose.
+    /// @param memory  a multiple of 256
+    /// @throws Error  invalid_argument
+    void set_scratch(void* memory, std::size_t bytes);
+    /// The bytes that set_scratch() gave; the greatest number while memory is the context's own.
+    std::size_t scratch_limit() const noexcept { return scratch_limit_; }
 
     /// For the library's own operations.
     Workspace& workspace();
@@ -71,6 +87,8 @@ class TINYBLAS_API Context {
     int device_ = 0;
     int compute_capability_ = 0;
     int multiprocessors_ = 0;
+    Precision precision_ = Precision::fp32_strict;
+    std::size_t scratch_limit_ = static_cast<std::size_t>(-1);
     Workspace* workspace_ = nullptr;  // made at first use
     const char* operation_ = "nothing";
 };

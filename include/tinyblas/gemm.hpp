@@ -3,39 +3,63 @@
 // transposed(a), b, 0, c).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "tinyblas/context.hpp"
+#include "tinyblas/precision.hpp"
 #include "tinyblas/view.hpp"
 
 namespace tinyblas {
 
 /// The rungs of the ladder, kernels/gemm/N_<name>.cuh, and two words of choice: `best` asks the
-/// library to choose, `none` says that no kernel was needed.
-enum class GemmKernel { best, naive, tiled, tuned, none };
+/// library to choose, `none` says that no kernel was needed. Up to `tuned` they are strict; `split`
+/// and `hopper` are Precision::fp32.
+enum class GemmKernel { best, naive, tiled, tuned, split, hopper, none };
 
 TINYBLAS_API const char* to_string(GemmKernel kernel) noexcept;
-/// The rung called `name` ("best", "naive", "tiled", "tuned"). Throws Error (invalid_argument) that
-/// lists them if there is none.
+/// The rung called `name` ("best", "naive", "tiled", "tuned", "split", "hopper"). Throws Error
+/// (invalid_argument) that lists them if there is none.
 TINYBLAS_API GemmKernel gemm_kernel(std::string_view name);
 
 /// What a caller may ask for.
 struct GemmOptions {
-    GemmKernel kernel = GemmKernel::best;
+    GemmKernel kernel = GemmKernel::best;  ///< a rung, whatever the precision
     int entry =
         -1;  ///< the line of the tuning table (kernels/gemm/tiles.hpp) for `tuned`; -1: chosen
+    std::optional<Precision> precision = {};  ///< of float products; empty: the context's
 };
 
-/// What was chosen: the rung, and for `tuned` its line of the tuning table, else -1.
+/// What was chosen: the rung, and for `tuned` its line of the tuning table, else -1. For `split`
+/// and `hopper` the last word is the device's: explain() tells it.
 struct GemmChoice {
     GemmKernel kernel = GemmKernel::none;
     int entry = -1;
 };
 
-/// C = alpha A B + beta C, in one kernel launch on the context's stream. Each element is one chain
-/// of fused multiply-adds in the order of k, started at +0. So the bits are the same on every run
-/// and stream, and every rung and GPU gives the same value (but for the sign of a zero that
-/// underflowed).
+/// C = alpha A B + beta C, enqueued on the context's stream.
+///
+/// Strict (double operands, and float ones unless the options, or else the context, say
+/// Precision::fp32): one kernel; each element is one chain of fused multiply-adds in the order of
+/// k, started at +0. So the bits are the same on every run and stream, and every rung and GPU gives
+/// the same value (but for the sign of a zero that underflowed).
+///
+/// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
+/// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of
+/// two and split into parts of 16 bits, whose products tensor cores add up. With u = 2^-24,
+///
+///     |error of c_ij| <= (50 + k / 32) u |alpha| (|A| |B|)_ij, and the roundings of alpha, beta C
+///
+/// while that of a chain may reach k u. A guard looks at A and B on the device, ahead of the
+/// product and without waiting: where two fp16 parts cannot hold a row's range of magnitudes, three
+/// bf16 parts do (half as fast); where these cannot either, or there is NaN or Inf, the product is
+/// strict, bit for bit. The bits depend on extents, values and layout of C, not on run, stream or
+/// GPU; they are not those of strict. Takes gemm_scratch_bytes() of the context's scratch memory;
+/// with less, given by Context::set_scratch(), it falls back to strict, for wide ranges alone if
+/// about two thirds are there, unless the rung was asked for by name.
 ///
 /// @param alpha  alpha = 0: A and B are not read and may be null
 /// @param a      m x k, any strides
@@ -45,16 +69,67 @@ struct GemmChoice {
 /// outside the view changes.
 /// @return what ran; GemmKernel::none if m or n is 0, or if beta = 1 and k or alpha is 0
 /// @throws Error  invalid_argument (names the argument, its value and the bound; nothing is
-/// written), device_error
+/// written), out_of_memory (scratch), device_error
 ///
 /// NaN and Inf propagate as IEEE 754 says, subnormals are kept; k = 0 gives C = beta C.
-/// Source: Dongarra, Du Croz, Hammarling, Duff, A set of level 3 basic linear algebra subprograms,
-/// ACM TOMS 16(1), 1990.
+/// Sources: Dongarra, Du Croz, Hammarling, Duff, A set of level 3 basic linear algebra subprograms,
+/// ACM TOMS 16(1), 1990. Ootomo, Yokota, Recovering single precision accuracy from Tensor Cores
+/// while surpassing the FP32 theoretical peak performance, IJHPCA 36(4), 2022.
 TINYBLAS_API GemmChoice gemm(Context& context, float alpha, MatrixView<const float> a,
                              MatrixView<const float> b, float beta, MatrixView<float> c,
                              GemmOptions options = {});
 TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const double> a,
                              MatrixView<const double> b, double beta, MatrixView<double> c,
                              GemmOptions options = {});
+
+/// C_e = alpha A_e B_e + beta C_e for e = 0 ... batch - 1, as so many calls of gemm, all checked
+/// first: a, b and c are the matrices of e = 0, those of e lie e * stride elements behind them.
+/// @param a_stride, b_stride  anything; 0: the same matrix for all
+/// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B
+/// @param batch  0: nothing happens
+/// @return what gemm returns, the same for all
+/// @throws Error  as gemm does
+TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, float alpha,
+                                             MatrixView<const float> a, std::int64_t a_stride,
+                                             MatrixView<const float> b, std::int64_t b_stride,
+                                             float beta, MatrixView<float> c, std::int64_t c_stride,
+                                             std::int64_t batch, GemmOptions options = {});
+TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, double alpha,
+                                             MatrixView<const double> a, std::int64_t a_stride,
+                                             MatrixView<const double> b, std::int64_t b_stride,
+                                             double beta, MatrixView<double> c,
+                                             std::int64_t c_stride, std::int64_t batch,
+                                             GemmOptions options = {});
+
+/// The scratch memory, in bytes, of gemm on float matrices with Precision::fp32, whatever the data
+/// and the layout of C: about 6 (m k + k n), extents rounded up to 64. Strict products take none.
+/// Throws Error (invalid_argument) if an extent is negative or the bytes exceed the address space.
+TINYBLAS_API std::size_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k);
+
+/// What the guard of Precision::fp32 decides on the device.
+enum class GemmVerdict {
+    none,            ///< it is not asked: the product is strict, or there is none
+    one_product,     ///< of single fp16 parts, which hold A and B exactly
+    three_products,  ///< of two fp16 parts
+    six_products,    ///< of three bf16 parts
+    strict,          ///< the strict kernel: no parts hold A and B
+};
+
+TINYBLAS_API const char* to_string(GemmVerdict verdict) noexcept;
+
+/// What gemm does with its arguments.
+struct GemmExplanation {
+    GemmChoice choice;                             ///< what gemm returns
+    Precision precision = Precision::fp32_strict;  ///< of the path chosen; the guard may end it
+    GemmVerdict verdict = GemmVerdict::none;
+    std::string reason;  ///< a sentence
+};
+
+/// What gemm would do with these arguments, and why. It makes gemm's checks, lets the guard look at
+/// A and B if gemm would, and waits for it; C is not touched. So the stream must not be being
+/// captured (invalid_argument).
+TINYBLAS_API GemmExplanation explain(Context& context, float alpha, MatrixView<const float> a,
+                                     MatrixView<const float> b, float beta, MatrixView<float> c,
+                                     GemmOptions options = {});
 
 }  // namespace tinyblas

@@ -32,6 +32,11 @@ typedef enum {
     TINYBLAS_CONJ_TRANS = 113 /* the same as TRANS: the elements are real */
 } tinyblas_op;
 
+typedef enum {
+    TINYBLAS_FP32_STRICT = 201, /* fused multiply-adds in float, in the order of k */
+    TINYBLAS_FP32 = 202         /* tensor cores where they pay, with a smaller error; else strict */
+} tinyblas_precision;
+
 /* A stream, its scratch memory and its options. Used by one thread at a time. */
 typedef struct tinyblas_context_s* tinyblas_context;
 
@@ -45,9 +50,23 @@ TINYBLAS_API tinyblas_status tinyblas_set_stream(tinyblas_context context, void*
 /* Waits for all enqueued work and reports its failure, if any. */
 TINYBLAS_API tinyblas_status tinyblas_synchronize(tinyblas_context context);
 
-/* Choose the rung of the calls that follow: "best" (at first), "naive", "tuned", and between these
- * "tiled" (gemm), "padded" (transpose), "texture" (asum, dot, nrm2, sum) or "constant" (polyval).
- */
+/* What the calls of sgemm that follow compute with: TINYBLAS_FP32_STRICT at first. */
+TINYBLAS_API tinyblas_status tinyblas_set_precision(tinyblas_context context,
+                                                    tinyblas_precision precision);
+/* Device memory of the caller's, a multiple of 256, in place of what the context allocates; null
+   and 0: the context's own again. It must outlive what uses it, replays of CUDA graphs included,
+   and nothing else may use it meanwhile. What needs more returns TINYBLAS_OUT_OF_MEMORY; sgemm
+   makes do with less, unless its rung was asked for by name. */
+TINYBLAS_API tinyblas_status tinyblas_set_scratch(tinyblas_context context, void* memory,
+                                                  uint64_t bytes);
+/* *bytes becomes the scratch memory of an sgemm of these extents with TINYBLAS_FP32: about
+   6 (m k + k n). */
+TINYBLAS_API tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k,
+                                                          uint64_t* bytes);
+
+/* Choose the rung of the calls that follow: "best" (at first), "naive", "tuned", and besides these
+   "tiled" (gemm), "split" and "hopper" (sgemm), "padded" (transpose), "texture" (asum, dot, nrm2,
+   sum) or "constant" (polyval). */
 TINYBLAS_API tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name);
 TINYBLAS_API tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context,
                                                            const char* name);
@@ -80,6 +99,21 @@ TINYBLAS_API tinyblas_status tinyblas_dgemm(tinyblas_context context, tinyblas_l
                                             int64_t k, double alpha, const double* a, int64_t lda,
                                             const double* b, int64_t ldb, double beta, double* c,
                                             int64_t ldc);
+
+/* The same for e = 0 ... batch - 1, matrices of e lying e * stride elements behind the ones given:
+   as many calls of gemm, all checked first. stride_a and stride_b may be anything, 0 for the same
+   matrix each time; stride_c keeps all matrices of C apart, which must not overlap any of A or B.
+   batch = 0: nothing happens. */
+TINYBLAS_API tinyblas_status tinyblas_sgemm_strided_batched(
+    tinyblas_context context, tinyblas_layout layout, tinyblas_op opa, tinyblas_op opb, int64_t m,
+    int64_t n, int64_t k, float alpha, const float* a, int64_t lda, int64_t stride_a,
+    const float* b, int64_t ldb, int64_t stride_b, float beta, float* c, int64_t ldc,
+    int64_t stride_c, int64_t batch);
+TINYBLAS_API tinyblas_status tinyblas_dgemm_strided_batched(
+    tinyblas_context context, tinyblas_layout layout, tinyblas_op opa, tinyblas_op opb, int64_t m,
+    int64_t n, int64_t k, double alpha, const double* a, int64_t lda, int64_t stride_a,
+    const double* b, int64_t ldb, int64_t stride_b, double beta, double* c, int64_t ldc,
+    int64_t stride_c, int64_t batch);
 
 /* B = transposed(A), enqueued on the context's stream, bit for bit. A is rows x cols, B is cols x
    rows, both in the same layout. In row-major order lda >= max(1, cols) and ldb >= max(1, rows), in

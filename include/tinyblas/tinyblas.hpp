@@ -6,6 +6,8 @@
 #include "tinyblas/error.hpp"
 #include "tinyblas/gemm.hpp"
 #include "tinyblas/matrix.hpp"
+#include "tinyblas/packed.hpp"
 #include "tinyblas/polyval.hpp"
+#include "tinyblas/precision.hpp"
 #include "tinyblas/reduce.hpp"
 #include "tinyblas/transpose.hpp"

@@ -20,6 +20,7 @@
 // multiply-adds) and interrupt the reuse of operands.
 #pragma once
 
+#include "gate.hpp"
 #include "loader.cuh"
 #include "parts.cuh"
 #include "thread_tile.cuh"
@@ -102,7 +103,8 @@ class TileStream {
 template <class T, int entry>
 __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
-    gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c) {
+    gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c,
+               GemmGate gate) {
     constexpr GemmTile t = gemm_table[entry].tile;
     // Machine code for other GPUs holds no such entry, and the choice of entries never asks for it.
     if constexpr (t.loaders > 0 && !device::reallocates_registers) return device::trap();
@@ -111,6 +113,7 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
     const auto corner = GemmTunedRaster<entry>(c.rows, c.columns).corner(blockIdx.x);
     const unsigned steps = gemm_steps<entry>(a.columns);
     const int thread = static_cast<int>(threadIdx.x);
+    if (gate.closed()) return;  // earlier, it would cost the main loop registers and reuse
 
     if constexpr (t.loaders > 0) {
         if (thread >= t.multipliers()) {
@@ -160,12 +163,12 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
 
 template <class T, int entry>
 void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, MatrixView<const T> b,
-                       T beta, MatrixView<T> c) {
+                       T beta, MatrixView<T> c, GemmGate gate) {
     const std::int64_t blocks = GemmTunedRaster<entry>(c.rows, c.columns).blocks();
     device::launch_large("gemm", gemm_tuned<T, entry>, device::grid(blocks, "gemm"),
                          gemm_table[entry].tile.threads(),
-                         sizeof(typename TileStream<T, entry>::Tiles), stream, alpha, a, b, beta,
-                         c);
+                         sizeof(typename TileStream<T, entry>::Tiles), stream, alpha, a, b, beta, c,
+                         gate);
 }
 
 }  // namespace tinyblas

@@ -55,6 +55,24 @@ void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsign
     check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
 }
 
+/// launch of a kernel that may start while the one before it on the stream still runs, once all of
+/// that one's blocks have called let_dependents_start() or ended; it must call wait_for_launcher().
+/// Where a GPU or its machine code lacks these words, a plain launch.
+template <class... Parameters, class... Arguments>
+void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                      Stream stream, const Arguments&... arguments) {
+    cudaLaunchAttribute dependent = {};
+    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    dependent.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &dependent;
+    config.numAttrs = properties(current_device()).compute_capability == 90 ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+}
+
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
 /// name;` declares.
 template <class Tag, class Storage>
@@ -101,6 +119,67 @@ __device__ __forceinline__ double opaque(double x) {
     asm volatile("" : "+d"(x));
     return x;
 }
+template <class T>
+__device__ __forceinline__ T* opaque(T* x) {
+    asm volatile("" : "+l"(x));
+    return x;
+}
+
+/// x in 16 bits, rounded to the nearest, ties to even; what is too large becomes Inf. fp16: 11
+/// significant bits, 2^-24 to 65504; bf16: 8 bits, the range of float.
+__device__ __forceinline__ std::uint16_t to_fp16(float x) {
+    std::uint16_t narrow;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(x));
+    return narrow;
+}
+__device__ __forceinline__ std::uint16_t to_bf16(float x) {
+    std::uint16_t narrow;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(x));
+    return narrow;
+}
+__device__ __forceinline__ float from_fp16(std::uint16_t narrow) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(narrow));
+    return x;
+}
+__device__ __forceinline__ float from_bf16(std::uint16_t narrow) {
+    return __uint_as_float(static_cast<unsigned>(narrow) << 16);
+}
+/// Two at once: `low` in the lower half of the word.
+__device__ __forceinline__ std::uint32_t to_fp16_pair(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+__device__ __forceinline__ std::uint32_t to_bf16_pair(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+__device__ __forceinline__ void from_fp16_pair(std::uint32_t pair, float& low, float& high) {
+    low = from_fp16(static_cast<std::uint16_t>(pair));
+    high = from_fp16(static_cast<std::uint16_t>(pair >> 16));
+}
+__device__ __forceinline__ void from_bf16_pair(std::uint32_t pair, float& low, float& high) {
+    low = __uint_as_float(pair << 16);
+    high = __uint_as_float(pair & 0xFFFF0000u);
+}
+
+/// Waits until the kernels before this one on the stream have ended and their writes can be read:
+/// what a kernel started by launch_dependent calls in every thread that reads or overwrites what
+/// they touch. Nothing to wait for after other launches.
+__device__ __forceinline__ void wait_for_launcher() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// The next kernel on the stream may start, if launch_dependent launched it, once all blocks have
+/// said so.
+__device__ __forceinline__ void let_dependents_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 /// Whether a block's warps can pass registers to each other (an instruction of compute
 /// capability 9.0a).
@@ -109,6 +188,9 @@ inline constexpr bool reallocates_registers = true;
 #else
 inline constexpr bool reallocates_registers = false;
 #endif
+
+/// Whether the library is built with kernels for the tensor cores of compute capability 9.0a.
+inline constexpr bool has_wgmma = true;
 
 /// For launch bounds: `blocks` blocks of `threads` threads, or as many as a multiprocessor holds.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "device/emulation/fibers.hpp"
+#include "device/emulation/narrow.hpp"
 #include "device/emulation/tracer.hpp"
 #include "device/runtime.hpp"
 
@@ -54,6 +55,15 @@ void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsign
                     dim3 block, Stream stream, const Arguments&... arguments) {
     launch(operation, kernel, blocks, block, stream, arguments...);
 }
+
+/// launch: kernels run one after another.
+template <class... Parameters, class... Arguments>
+void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                      Stream stream, const Arguments&... arguments) {
+    launch(operation, kernel, grid, block, stream, arguments...);
+}
+inline void wait_for_launcher() {}
+inline void let_dependents_start() {}
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
 /// name;` declares.
@@ -118,6 +128,9 @@ inline void require_aligned(const void* address, std::size_t bytes, Place place)
 
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
+
+/// Tensor cores are not emulated: the library is built without kernels for them.
+inline constexpr bool has_wgmma = false;
 
 /// For launch bounds, which an emulated device does not have.
 constexpr int resident_blocks(int blocks, int) { return blocks; }
@@ -261,6 +274,10 @@ inline constexpr int warpSize = 32;
 inline void __syncthreads(tinyblas::device::Place place = tinyblas::device::Place::here()) {
     tinyblas::device::block_barrier(place);
 }
+inline int __syncthreads_or(int predicate,
+                            tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return tinyblas::device::block_barrier_or(predicate != 0, place) ? 1 : 0;
+}
 inline void __syncwarp(unsigned mask = ~0u,
                        tinyblas::device::Place place = tinyblas::device::Place::here()) {
     tinyblas::device::exchange(tinyblas::device::Exchange::barrier, mask, 0, 0, place);
@@ -312,6 +329,28 @@ inline int __any_sync(unsigned mask, int predicate,
 inline int __all_sync(unsigned mask, int predicate,
                       tinyblas::device::Place place = tinyblas::device::Place::here()) {
     return __ballot_sync(mask, predicate, place) == mask;
+}
+
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value,
+                                  tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return static_cast<unsigned>(
+        tinyblas::device::exchange(tinyblas::device::Exchange::maximum, mask, value, 0, place));
+}
+inline int __reduce_max_sync(unsigned mask, int value,
+                             tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    constexpr unsigned sign = 0x80000000u;  // turned over, it puts negative values first
+    return static_cast<int>(__reduce_max_sync(mask, static_cast<unsigned>(value) ^ sign, place) ^
+                            sign);
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value,
+                                  tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return static_cast<unsigned>(
+        tinyblas::device::exchange(tinyblas::device::Exchange::sum, mask, value, 0, place));
+}
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value,
+                                 tinyblas::device::Place place = tinyblas::device::Place::here()) {
+    return static_cast<unsigned>(
+        tinyblas::device::exchange(tinyblas::device::Exchange::either, mask, value, 0, place));
 }
 
 inline void __threadfence() {}  // blocks and threads take turns on one OS thread

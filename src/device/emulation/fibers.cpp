@@ -24,10 +24,14 @@ void fail_thread(const std::string& what, Place place) {
     machine().fail_current(out.str());
 }
 
-void block_barrier(Place place) {
+void block_barrier(Place place) { block_barrier_or(false, place); }
+
+bool block_barrier_or(bool predicate, Place place) {
     Thread& thread = running();
     thread.wait = {place, Exchange::barrier, 0};
+    thread.value = predicate ? 1 : 0;
     thread.park(State::at_barrier);
+    return thread.result != 0;
 }
 
 std::uint64_t exchange(Exchange kind, unsigned mask, std::uint64_t value, unsigned source,

@@ -48,10 +48,12 @@ void run_grid(const char* operation, dim3 grid, dim3 block, std::size_t large_sh
 [[noreturn]] void fail_thread(const std::string& what, Place place);
 
 void block_barrier(Place place);
+/// The same, and whether any thread's `predicate` is true.
+bool block_barrier_or(bool predicate, Place place);
 
 /// What the lanes of a mask do together: wait; read another lane's value; learn whose value is not
-/// 0.
-enum class Exchange { barrier, shuffle, ballot };
+/// 0, the largest value, the sum or the or of all.
+enum class Exchange { barrier, shuffle, ballot, maximum, sum, either };
 std::uint64_t exchange(Exchange kind, unsigned mask, std::uint64_t value, unsigned source,
                        Place place);
 unsigned current_lane();

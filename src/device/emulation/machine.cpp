@@ -18,6 +18,21 @@ namespace tinyblas::device {
 constinit thread_local uint3 blockIdx;
 constinit thread_local dim3 blockDim, gridDim;
 
+namespace {
+
+/// What an exchange makes of the values of the lanes before `lane`, and of that lane's.
+std::uint64_t combine(Exchange kind, std::uint64_t before, std::uint64_t value, unsigned lane) {
+    switch (kind) {
+        case Exchange::ballot: return before | std::uint64_t{value != 0} << lane;
+        case Exchange::maximum: return std::max(before, value);
+        case Exchange::sum: return before + value;
+        case Exchange::either: return before | value;
+        default: return 0;
+    }
+}
+
+}  // namespace
+
 Machine& machine() {
     thread_local Machine machine;
     return machine;
@@ -129,17 +144,17 @@ const Thread* Machine::lane_of_warp(const Thread& thread, unsigned lane) const {
 bool Machine::release_lanes(const Thread& first) {
     const Wait wait = first.wait;
     std::array<Thread*, warp_lanes> lanes{};
-    std::uint64_t ballot = 0;
+    std::uint64_t combined = 0;
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
         if ((wait.mask >> lane & 1) == 0) continue;
         const Thread* other = lane_of_warp(first, lane);
         if (!other || other->state != State::in_exchange || !(other->wait == wait)) return false;
         lanes[lane] = threads_[other->rank].get();
-        ballot |= std::uint64_t{other->value != 0} << lane;
+        combined = combine(wait.kind, combined, other->value, lane);
     }
     for (Thread* thread : lanes) {
         if (thread == nullptr) continue;
-        thread->result = wait.kind == Exchange::shuffle ? lanes[thread->source]->value : ballot;
+        thread->result = wait.kind == Exchange::shuffle ? lanes[thread->source]->value : combined;
         thread->state = State::released;
     }
     tracer.exchanged(first.rank / warp_lanes * warp_lanes, wait.mask, lanes_alive(first),
@@ -168,14 +183,19 @@ bool Machine::release_exchanges() {
 /// As on a GPU, threads that have returned are not waited for.
 bool Machine::release_barrier() {
     const Thread* first = nullptr;
+    std::uint64_t any = 0;
     for (unsigned i = 0; i < count_; ++i) {
         const Thread& thread = *threads_[i];
         if (thread.state == State::returned) continue;
         if (first == nullptr) first = &thread;
         if (thread.state != State::at_barrier || !(thread.wait == first->wait)) return false;
+        any |= thread.value;
     }
     for (unsigned i = 0; i < count_; ++i)
-        if (threads_[i]->state == State::at_barrier) threads_[i]->state = State::released;
+        if (threads_[i]->state == State::at_barrier) {
+            threads_[i]->result = any;
+            threads_[i]->state = State::released;
+        }
     tracer.barrier();
     return true;
 }

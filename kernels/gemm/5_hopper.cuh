@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// gemm, rung 5 (compute capability 9.0a). New over rung 4, whose arithmetic it does: the tensor
+// cores multiply, straight from shared memory (wgmma); the copy engine brings bricks there; a warp
+// that only copies and two warpgroups that only multiply share a block; two blocks share B.
+//
+//   a cluster's tile of C: 256 x 128          a slot holds one part of 64 k: 2 bricks of A, 2 of B
+//   +-----------------+
+//   |  multipliers 0  | block 0               copier      [p0][p1][p0][p1][p0][p1][p0]   7 slots
+//   |  multipliers 1  |                         |  fills  ^              ^
+//   +-----------------+                         |         | waits until both blocks' multipliers
+//   |  multipliers 0  | block 1                 |           have left a slot: each block brings
+//   |  multipliers 1  |                         |           half of B to both
+//   +-----------------+                       multipliers  read slots in turn
+//
+//   tensor cores   | p0 p0, chunk c  | cross products, c       | p0 p0, chunk c + 1  | ...
+//   adders              ...          |  m += t (p0 p0 of c)    |
+//
+// A multiplier keeps three sets of 64 registers: t, a chunk's products of high parts; x, a group's
+// cross products; m, the sum in fp32. The tensor cores add with truncation, an error that always
+// points to zero: so t is short, and m is added to by the ordinary adder, rounded to nearest. That
+// happens while the tensor cores are busy with x, which is 2^-11 as large and may run longer.
+//
+// Limit: power. From n = 4096 on the tensor cores are busy 96 % of the time, at the clock that
+// 700 W leave them.
+#pragma once
+
+#include "hopper_multipliers.cuh"
+#include "hopper_strict.cuh"
+#include "hopper_wide.cuh"
+#include "verdict.cuh"
+
+namespace tinyblas {
+
+inline constexpr int hopper_threads = 128 + hopper_multipliers;
+inline constexpr int hopper_copy_registers = 40, hopper_multiply_registers = 232;
+
+/// C from parts of one kind: the roles of the block's threads. `cross`: not from high parts alone.
+template <HopperForm form, GemmParts kind>
+__device__ __forceinline__ void multiply_parts(const HopperWork& work, HopperShared& shared,
+                                               HopperAddress address, bool cross) {
+    const unsigned rank = device::cluster_rank();
+    if (threadIdx.x < 128) {
+        device::give_up_registers<hopper_copy_registers>();
+        if (threadIdx.x % 32 == 0 && threadIdx.x / 32 < hopper_copiers<form>)
+            copy_bricks<form, kind>(work, address, rank, threadIdx.x / 32, cross);
+        if (form == HopperForm::sliced) {  // as exchange_slices
+            device::cluster_arrive();
+            device::cluster_wait();
+        }
+    } else {
+        device::claim_registers<hopper_multiply_registers>();
+        HopperMultipliers<form, kind> multipliers(work, shared, address, rank);
+        if (cross)
+            multipliers.template run<true>();
+        else if constexpr (kind == GemmParts::fp16x2)
+            multipliers.template run<false>();
+        if (form == HopperForm::sliced) return;
+    }
+    device::cluster_arrive();  // no block may end while the other can still signal to it
+    device::cluster_wait();
+}
+
+/// Makes the barriers ready and finds the verdict. `begun`: what the caller may do meanwhile is
+/// done; all of the cluster's threads get here.
+template <HopperForm form>
+__device__ __forceinline__ unsigned begin_hopper(const HopperWork& work, HopperAddress address) {
+    if (threadIdx.x == 0) {
+        if (address.slot(0) % 1024 != 0) device::trap();             // the swizzle counts on it
+        constexpr int readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
+        for (unsigned slot = 0; slot < hopper_slots; ++slot) {
+            device::make_barrier(address.full(slot), 1);
+            device::make_barrier(address.empty(slot), readers * hopper_multipliers / 32);
+        }
+        device::publish_barriers();
+    }
+    device::cluster_arrive();
+    device::wait_for_launcher();
+    const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
+    device::let_dependents_start();
+    device::cluster_wait();
+    return verdict;
+}
+
+/// C from fp16x2, if the findings ask for it.
+template <HopperForm form>
+__global__ void __launch_bounds__(hopper_threads, 1)
+    gemm_hopper(const __grid_constant__ HopperWork work) {
+    if constexpr (!device::reallocates_registers) {
+        device::trap();
+    } else {
+        HopperShared& shared = device::large_shared<HopperShared>();
+        const HopperAddress address(shared);
+        const unsigned verdict = begin_hopper<form>(work, address);
+        if (blockIdx.x == 0 && threadIdx.x == 0 && work.product.verdict)
+            *work.product.verdict = verdict;
+        if (!gemm_is_meant(GemmParts::fp16x2, verdict)) return;
+        // With a single chunk to a tile, copies might overtake the exponents by too many groups.
+        const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
+        multiply_parts<form, GemmParts::fp16x2>(work, shared, address, cross);
+    }
+}
+
+/// C by other means, if the findings ask for that. Launched each time and most often for nothing;
+/// so one kernel does all.
+template <HopperForm form>
+__global__ void __launch_bounds__(hopper_threads, 1)
+    gemm_hopper_otherwise(const __grid_constant__ HopperWork work) {
+    if constexpr (!device::reallocates_registers) {
+        device::trap();
+    } else {
+        HopperShared& shared = device::large_shared<HopperShared>();
+        const HopperAddress address(shared);
+        const unsigned verdict = begin_hopper<form>(work, address);
+        if (gemm_is_meant(GemmParts::fp16x2, verdict)) return;
+        if (gemm_is_meant(GemmParts::bf16x3, verdict) && work.wide.tasks[0].planes.bricks) {
+            split_wide(work.wide, work.counters);
+            multiply_parts<form, GemmParts::bf16x3>(work, shared, address, true);
+        } else {
+            multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
+                              reinterpret_cast<StrictTiles&>(shared));
+        }
+    }
+}
+
+template <HopperForm form>
+void launch_gemm_hopper(device::Stream stream, const HopperWork& work) {
+    for (const auto kernel : {gemm_hopper<form>, gemm_hopper_otherwise<form>})
+        device::launch_clusters("gemm", kernel, work.clusters, work.plan.cluster_blocks(),
+                                hopper_threads, sizeof(HopperShared), stream, work);
+}
+
+}  // namespace tinyblas

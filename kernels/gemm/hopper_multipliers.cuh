@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The role of the warpgroups that multiply, in the rung hopper (5_hopper.cuh).
+#pragma once
+
+#include "hopper_sums.cuh"
+
+namespace tinyblas {
+
+/// A warpgroup, which multiplies 64 rows of the block's tile.
+template <HopperForm form, GemmParts kind>
+class HopperMultipliers {
+    static constexpr int parts = gemm_parts(kind);
+    static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
+    static constexpr bool staggered = form == HopperForm::paired && kind == GemmParts::fp16x2;
+    using Sums = HopperSums;
+
+  public:
+    __device__ __forceinline__ HopperMultipliers(const HopperWork& work, HopperShared& shared,
+                                                 HopperAddress address, unsigned rank)
+        : work_(work),
+          shared_(shared),
+          address_(address),
+          rank_(rank),
+          half_(threadIdx.x / 128 - 1) {}
+
+    /// All units of the block. `cross`: with the cross products.
+    template <bool cross>
+    __device__ __forceinline__ void run() {
+        for_each_unit<form>(work_, rank_, [&](const HopperUnit& at) {
+            Sums m;
+            int row[2];
+            set_to_zero(m);
+            read_row_exponents(row, at.tile_i, at.first / hopper_group_chunks);
+            if constexpr (cross)
+                multiply_crosswise(m, row, at);
+            else
+                multiply_once(m, row, at);
+            unscale<kind>(m, row, shared_.exponents[exponents_]);
+            if constexpr (form == HopperForm::sliced) {
+                exchange_slices(m, work_.product, shared_, at, work_.plan.slices);
+            } else {
+                if (!at.cut || add_cut_slices(m, work_, shared_, at))
+                    store_tile(m, work_.product, at);
+            }
+        });
+    }
+
+  private:
+    /// Of a thread's rows of A, 8 apart.
+    __device__ __forceinline__ void read_row_exponents(int (&row)[2], unsigned tile_i,
+                                                       unsigned group) const {
+        const int* const from =
+            hopper_exponents(work_.a<kind>(), work_.plan.a_bricks, tile_i * hopper_halves + half_,
+                             work_.plan, group) +
+            first_row() % gemm_brick;
+        row[0] = __ldg(from);
+        row[1] = __ldg(from + 8);
+    }
+
+    /// Waits for the ring's next slot: its address.
+    __device__ __forceinline__ std::uint32_t enter() {
+        device::wait_for_phase(address_.full(ring_.slot), ring_.parity);
+        const std::uint32_t slot = address_.slot(ring_.slot);
+        ring_.next();
+        return slot;
+    }
+    /// Gives the slots of one chunk back, to all that fill them: the first was entered `ago` slots
+    /// ago.
+    template <bool cross>
+    __device__ __forceinline__ void leave(unsigned ago) {
+        const unsigned lane = device::lane();
+        unsigned slot = ring_.slot + hopper_slots - ago;
+#pragma unroll
+        for (int part = 0; part < (cross ? parts : 1); ++part, ++slot) {
+            if (slot >= hopper_slots) slot -= hopper_slots;
+            if (lane < readers)
+                device::arrive_at(address_.empty(slot), form == HopperForm::paired ? lane : rank_);
+        }
+    }
+
+    /// d = A B + (add ? d : 0) for the 64 k of a slot each.
+    __device__ __forceinline__ void multiply(Sums& d, std::uint32_t a_slot, std::uint32_t b_slot,
+                                             bool add) const {
+        const std::uint64_t a = device::swizzled_rows(a_slot + half_ * hopper_brick_bytes);
+        const std::uint64_t b = device::swizzled_rows(b_slot + hopper_halves * hopper_brick_bytes);
+#pragma unroll
+        for (int step = 0; step < gemm_brick / 16; ++step) {
+            constexpr int step_units = 16 * 2 / 16;  // 16 k, in units of 16 bytes
+            if constexpr (kind == GemmParts::fp16x2)
+                device::multiply_fp16(d, a + step * step_units, b + step * step_units,
+                                      add || step > 0);
+            else
+                device::multiply_bf16(d, a + step * step_units, b + step * step_units,
+                                      add || step > 0);
+        }
+    }
+
+    /// m = the unit's chunks, all parts, in the scale of the last group; `row` becomes its rows'
+    /// exponents.
+    __device__ __forceinline__ void multiply_crosswise(Sums& m, int (&row)[2],
+                                                       const HopperUnit& at) {
+        Sums t, x;
+        int next_row[2] = {row[0], row[1]};
+        // The lower half keeps a chunk behind, so that one multiplies while the other ends a group.
+        if (staggered && half_ == 1) device::barrier_of(2, hopper_multipliers);
+#pragma unroll 1
+        for (unsigned chunk = at.first, end; chunk < at.last; chunk = end) {
+            begin_group();
+            start_high(t);
+            if (kind == GemmParts::fp16x2 && chunk > at.first) drift(m, row, next_row);
+            row[0] = next_row[0];
+            row[1] = next_row[1];
+            add_cross(x, false);
+            end_high<1>(m, t);
+            if (staggered && half_ == 0 && chunk == at.first)
+                device::arrive_at_barrier_of(2, hopper_multipliers);
+            end = (chunk / hopper_group_chunks + 1) * hopper_group_chunks;
+            if (end < at.last)
+                read_row_exponents(next_row, at.tile_i, end / hopper_group_chunks);
+            else
+                end = at.last;
+#pragma unroll 1
+            while (++chunk < end) {
+                high_ = enter();
+                start_high(t);
+                device::wait_for_products<1>();  // the cross products of the chunk before
+                leave<true>(parts + 1);
+                add_cross(x, true);
+                end_high<1>(m, t);
+            }
+            device::wait_for_products<0>();
+            leave<true>(parts);
+            fold(m, x);
+        }
+    }
+
+    /// The same where the high parts are all there is.
+    __device__ __forceinline__ void multiply_once(Sums& m, int (&row)[2], const HopperUnit& at) {
+        Sums t;
+#pragma unroll 1
+        for (unsigned chunk = at.first; chunk < at.last; ++chunk) {
+            if (chunk == at.first) {
+                begin_group();
+            } else if (chunk % hopper_group_chunks == 0) {
+                int next_row[2];
+                read_row_exponents(next_row, at.tile_i, chunk / hopper_group_chunks);
+                begin_group();
+                drift(m, row, next_row);
+                row[0] = next_row[0];
+                row[1] = next_row[1];
+            } else {
+                high_ = enter();
+            }
+            start_high(t);
+            end_high<0>(m, t);
+            leave<false>(1);
+        }
+    }
+
+    /// Enters a group's first slot: the exponents in shared memory become the group's.
+    __device__ __forceinline__ void begin_group() {
+        high_ = enter();
+        if (++exponents_ == hopper_exponent_buffers) exponents_ = 0;
+    }
+
+    /// Starts t = p0 p0 of the chunk that was entered.
+    __device__ __forceinline__ void start_high(Sums& t) {
+        device::begin_products();
+        multiply(t, high_, high_, false);
+        device::close_products();
+    }
+    /// Starts the chunk's cross products.
+    __device__ __forceinline__ void add_cross(Sums& x, bool add) {
+        const std::uint32_t p1 = enter();
+        if constexpr (kind == GemmParts::fp16x2) {
+            device::begin_products();
+            multiply(x, p1, high_, add);
+        } else {
+            const std::uint32_t p2 = enter();
+            device::begin_products();
+            multiply(x, p2, high_, add);
+            multiply(x, high_, p2, true);
+            multiply(x, p1, p1, true);
+            multiply(x, p1, high_, true);
+        }
+        multiply(x, high_, p1, true);
+        device::close_products();
+    }
+    /// m += t, once all but the last `pending` groups of products are done.
+    template <int pending>
+    __device__ __forceinline__ void end_high(Sums& m, Sums& t) {
+        device::wait_for_products<pending>();
+        device::settle(t);
+#pragma unroll
+        for (int e = 0; e < hopper_sums; ++e) m[e] += t[e];
+        device::settle(t);
+    }
+
+    /// m += the group's cross products.
+    static __device__ __forceinline__ void fold(Sums& m, Sums& x) {
+        device::settle(x);
+#pragma unroll
+        for (int e = 0; e < hopper_sums; ++e)
+            m[e] = kind == GemmParts::fp16x2 ? fmaf(x[e], 0x1p-11f, m[e]) : m[e] + x[e];
+        device::settle(x);
+    }
+
+    /// m comes to the scale of the group that has begun.
+    __device__ __forceinline__ void drift(Sums& m, const int (&row)[2],
+                                          const int (&next_row)[2]) const {
+        const unsigned before = exponents_ == 0 ? hopper_exponent_buffers - 1 : exponents_ - 1;
+        rescale(m, {row[0] - next_row[0], row[1] - next_row[1]}, shared_.exponents[before],
+                shared_.exponents[exponents_]);
+    }
+
+    const HopperWork& work_;
+    HopperShared& shared_;
+    HopperAddress address_;
+    unsigned rank_, half_;
+    HopperRing ring_{0};
+    std::uint32_t high_ = 0;
+    unsigned exponents_ = hopper_exponent_buffers - 1;
+};
+
+}  // namespace tinyblas

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// What the roles of the rung hopper share: the ring of slots in shared memory, the units of work,
+// and where an operand's bricks lie. And the role of the thread that copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cuda/hopper.hpp"
+#include "hopper_plan.hpp"
+#include "planes.cuh"
+
+namespace tinyblas {
+
+inline constexpr unsigned hopper_slots = 7;
+inline constexpr unsigned hopper_brick_bytes = gemm_brick * gemm_brick * 2;
+inline constexpr unsigned hopper_halves = hopper_block_n / gemm_brick;  // bricks of a tile's edge
+inline constexpr unsigned hopper_slot_bytes = 2 * hopper_halves * hopper_brick_bytes;
+inline constexpr unsigned hopper_group_chunks = gemm_group / gemm_brick;
+/// Exponents of B's rows lie in shared memory until a group later: copies may run ahead of the
+/// multipliers by as many groups as slots hold, and one is kept to compare with.
+inline constexpr unsigned hopper_exponent_buffers = 5;
+
+struct HopperShared {
+    std::uint8_t slots[hopper_slots][hopper_slot_bytes];
+    int exponents[hopper_exponent_buffers][hopper_block_n];
+    std::uint64_t full[hopper_slots], empty[hopper_slots];
+    unsigned turn;
+};
+static_assert(sizeof(HopperShared) <= 227 << 10);
+
+/// Where it lies, as the copy engine and the barriers want to know.
+class HopperAddress {
+  public:
+    __device__ __forceinline__ explicit HopperAddress(const HopperShared& shared)
+        : base_(device::opaque(static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared)))) {}
+    __device__ __forceinline__ std::uint32_t slot(unsigned number) const {
+        return base_ + number * hopper_slot_bytes;
+    }
+    __device__ __forceinline__ std::uint32_t full(unsigned number) const {
+        return base_ + offsetof(HopperShared, full) + number * 8;
+    }
+    __device__ __forceinline__ std::uint32_t empty(unsigned number) const {
+        return base_ + offsetof(HopperShared, empty) + number * 8;
+    }
+    __device__ __forceinline__ std::uint32_t exponents(unsigned buffer) const {
+        return base_ + offsetof(HopperShared, exponents) +
+               buffer * (hopper_block_n * unsigned{sizeof(int)});
+    }
+
+  private:
+    std::uint32_t base_;
+};
+
+/// The ring as one role walks it.
+struct HopperRing {
+    unsigned slot = 0, parity;
+
+    __device__ __forceinline__ explicit HopperRing(unsigned first_parity) : parity(first_parity) {}
+    __device__ __forceinline__ void next() {
+        if (++slot == hopper_slots) {
+            slot = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+struct HopperWork {
+    GemmPlanesProduct product;  // from fp16x2
+    GemmPlanesWork wide;        // the operands, and where bf16x3 has room, if it has
+    HopperPlan plan;
+    float* partials;
+    unsigned* counters;
+    unsigned clusters;  // of the launch
+
+    template <GemmParts kind>
+    __device__ __forceinline__ const GemmPlanes& a() const {
+        return kind == GemmParts::fp16x2 ? product.a : wide.tasks[0].planes;
+    }
+    template <GemmParts kind>
+    __device__ __forceinline__ const GemmPlanes& b() const {
+        return kind == GemmParts::fp16x2 ? product.b : wide.tasks[1].planes;
+    }
+};
+
+/// One unit of work: a block's tile of C, and chunks of k from `first` to before `last`.
+struct HopperUnit {
+    unsigned tile_i, tile_j, first, last, slice;
+    unsigned cut_tile;  // number among the block tiles that are cut
+    bool cut;
+
+    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned unit, unsigned rank)
+        : first(0), last(plan.chunks), slice(0), cut_tile(0), cut(unit >= plan.whole) {
+        unsigned tile = unit;
+        if (cut) {
+            const unsigned inside = unit - plan.whole, number = inside / plan.slices;
+            slice = inside - number * plan.slices;
+            take_slice(plan);
+            cut_tile = number * 2 + rank;
+            tile = plan.whole + number;
+        }
+        // Down 8 tile rows, then along: neighbours share bricks of A and B in the L2 cache.
+        constexpr unsigned band = 8;
+        const unsigned above = tile / (band * plan.tiles_n) * band;
+        const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
+        const unsigned place = tile - above * plan.tiles_n;
+        tile_j = place / rows;
+        tile_i = (above + place - tile_j * rows) * 2 + rank;
+    }
+    /// The only one of a block of the form sliced.
+    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned rank)
+        : slice(rank), cut_tile(0), cut(false) {
+        const unsigned tile = blockIdx.x / plan.slices;
+        tile_j = tile / plan.tiles_m;
+        tile_i = tile - tile_j * plan.tiles_m;
+        take_slice(plan);
+    }
+
+  private:
+    __device__ __forceinline__ void take_slice(const HopperPlan& plan) {
+        first = slice * plan.chunks / plan.slices;
+        last = (slice + 1) * plan.chunks / plan.slices;
+    }
+};
+
+/// Calls body(unit) for each unit of the calling block.
+template <HopperForm form, class Body>
+__device__ __forceinline__ void for_each_unit(const HopperWork& work, unsigned rank, Body&& body) {
+    if constexpr (form == HopperForm::sliced) {
+        body(HopperUnit(work.plan, rank));
+    } else {
+#pragma unroll 1
+        for (unsigned unit = blockIdx.x / 2; unit < work.plan.units(); unit += work.clusters)
+            body(HopperUnit(work.plan, unit, rank));
+    }
+}
+
+/// Row 0 of the exponents of a row brick. Rows outside the operand have the last brick's: their
+/// products are not stored.
+__device__ __forceinline__ const int* hopper_exponents(const GemmPlanes& planes,
+                                                       unsigned row_bricks, unsigned row,
+                                                       const HopperPlan& plan, unsigned group) {
+    row = row < row_bricks ? row : row_bricks - 1;
+    return planes.exponents + (std::size_t{row} * plan.groups + group) * gemm_brick;
+}
+
+/// Threads that copy, of a warp each: one alone would not keep up. The first two bring A's halves
+/// of a slot; the others B's: a half each, or, paired, the half of which the block brings to both.
+template <HopperForm form>
+constexpr unsigned hopper_copiers = form == HopperForm::paired ? 3 : 4;
+
+/// The role of copier `copier`: its share of all slots, one part of a chunk each.
+template <HopperForm form, GemmParts kind>
+__device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddress shared,
+                                            unsigned rank, unsigned copier, bool cross) {
+    constexpr unsigned parts = gemm_parts(kind);
+    constexpr bool paired = form == HopperForm::paired;
+    const HopperPlan& plan = work.plan;
+    const bool of_a = copier < hopper_halves;
+    const unsigned half = of_a ? copier : paired ? rank : copier - hopper_halves;
+    const std::uint16_t* const bricks = of_a ? work.a<kind>().bricks : work.b<kind>().bricks;
+    const unsigned row_bricks = of_a ? plan.a_bricks : plan.b_bricks;
+    const unsigned place = (of_a ? half : hopper_halves + half) * hopper_brick_bytes;
+    const unsigned step = cross ? 1 : parts;
+    HopperRing ring(1);
+    unsigned buffer = 0;
+    for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
+        // A row brick's chunks follow each other, and in them the parts.
+        const unsigned row = (of_a ? at.tile_i : at.tile_j) * hopper_halves + half;
+        const std::uint16_t* from =
+            bricks +
+            (std::size_t{row < row_bricks ? row : row_bricks - 1} * plan.chunks + at.first) *
+                (parts * gemm_brick * gemm_brick);
+        const unsigned last = at.last * parts;
+        unsigned exponents_at = at.first * parts;
+#pragma unroll 1
+        for (unsigned part = exponents_at; part < last; part += step) {
+            const std::uint32_t full = shared.full(ring.slot);
+            device::wait_for_phase(shared.empty(ring.slot), ring.parity);
+            const bool begins = part == exponents_at;
+            if (copier == 0)
+                device::arrive_expecting(
+                    full,
+                    hopper_slot_bytes + (begins ? hopper_block_n * unsigned{sizeof(int)} : 0));
+            if (!of_a && paired)
+                device::copy_bulk_to(0b11, shared.slot(ring.slot) + place, from, hopper_brick_bytes,
+                                     full);
+            else
+                device::copy_bulk(shared.slot(ring.slot) + place, from, hopper_brick_bytes, full);
+            if (begins) {
+                const unsigned group = part / (parts * hopper_group_chunks);
+                exponents_at = (group + 1) * (parts * hopper_group_chunks);
+                if (of_a) {
+                    constexpr unsigned bytes = gemm_brick * sizeof(int);
+                    device::copy_bulk(
+                        shared.exponents(buffer) + half * bytes,
+                        hopper_exponents(work.b<kind>(), plan.b_bricks,
+                                         at.tile_j * hopper_halves + half, plan, group),
+                        bytes, full);
+                }
+                if (++buffer == hopper_exponent_buffers) buffer = 0;
+            }
+            from += step * (gemm_brick * gemm_brick);
+            ring.next();
+        }
+    });
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// How the rung hopper ends a tile: from a thread's sums to C, and what adds slices of k up.
+#pragma once
+
+#include "hopper_ring.cuh"
+#include "parts.cuh"
+
+namespace tinyblas {
+
+/// A thread's sums of its warpgroup's 64 x 128 elements: sums[4 j + 2 h + e] belongs to row
+/// first_row() + 8 h, column first_column() + 8 j + e.
+inline constexpr int hopper_sums = gemm_brick * hopper_block_n / 128;
+using HopperSums = float[hopper_sums];
+inline constexpr unsigned hopper_multipliers = 256;  // threads
+
+/// Found out anew at each use rather than kept in registers.
+__device__ __forceinline__ unsigned hopper_thread() { return device::opaque(threadIdx.x) - 128; }
+__device__ __forceinline__ int first_row() {
+    const auto thread = static_cast<int>(hopper_thread());
+    return thread / 32 * 16 + thread % 32 / 4;
+}
+__device__ __forceinline__ int first_column() { return static_cast<int>(hopper_thread()) % 4 * 2; }
+
+__device__ __forceinline__ void set_to_zero(HopperSums& sums) {
+#pragma unroll
+    for (int e = 0; e < hopper_sums; ++e) sums[e] = 0;
+}
+
+/// The sums come to the scale of the next group: times 2^(drift of the row + that of the column).
+__device__ __forceinline__ void rescale(HopperSums& sums, const int (&row_drift)[2],
+                                        const int* before, const int* now) {
+    before += first_column();
+    now += first_column();
+    const float row[2] = {gemm_power(row_drift[0]), gemm_power(row_drift[1])};
+#pragma unroll
+    for (int e = 0; e < hopper_sums; ++e) {
+        const int column = e / 4 * 8 + e % 2;
+        sums[e] *= row[e / 2 % 2] * gemm_power(before[column] - now[column]);
+    }
+}
+
+/// The sums become C's elements before alpha: the scales are undone, with one rounding at most.
+template <GemmParts kind>
+__device__ __forceinline__ void unscale(HopperSums& sums, const int (&rows)[2],
+                                        const int* columns) {
+    columns += first_column();
+    const auto exponent = [&](int e) {
+        return rows[e / 2 % 2] + columns[e / 4 * 8 + e % 2] - 2 * gemm_offset(kind);
+    };
+    bool normal = true;
+#pragma unroll
+    for (int e = 0; e < hopper_sums; ++e) normal &= exponent(e) >= -126 && exponent(e) <= 127;
+    if (__all_sync(~0u, normal)) {
+#pragma unroll
+        for (int e = 0; e < hopper_sums; ++e) sums[e] *= gemm_power(exponent(e));
+    } else {
+#pragma unroll
+        for (int e = 0; e < hopper_sums; ++e) {
+            const int bounded = max(-252, min(254, exponent(e)));
+            sums[e] = sums[e] * gemm_power(bounded / 2) * gemm_power(bounded - bounded / 2);
+        }
+    }
+}
+
+/// Form paired: leaves a slice's sums for the block of the tile that ends last. That one gets all
+/// slices' sums; for the others, returns false.
+__device__ __forceinline__ bool add_cut_slices(HopperSums& sums, const HopperWork& work,
+                                               HopperShared& shared, const HopperUnit& at) {
+    constexpr unsigned stride = hopper_multipliers * 4;
+    const unsigned slices = work.plan.slices, thread = hopper_thread();
+    float* const first =
+        work.partials + std::size_t{at.cut_tile} * slices * hopper_tile + thread * 4;
+    float* const own = first + std::size_t{at.slice} * hopper_tile;
+#pragma unroll
+    for (int e = 0; e < hopper_sums; e += 4)
+        __stcg(reinterpret_cast<float4*>(own + e / 4 * stride),
+               make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]));
+    __threadfence();
+    device::barrier_of(1, hopper_multipliers);
+    if (thread == 0) shared.turn = device::take_turn(work.counters + at.cut_tile, slices - 1);
+    device::barrier_of(1, hopper_multipliers);
+    if (shared.turn != slices - 1) return false;
+    __threadfence();
+    set_to_zero(sums);
+#pragma unroll 1
+    for (unsigned slice = 0; slice < slices; ++slice) {
+        const float* const from = first + std::size_t{slice} * hopper_tile;
+#pragma unroll
+        for (int e = 0; e < hopper_sums; e += 4) {
+            const float4 sum = __ldcg(reinterpret_cast<const float4*>(from + e / 4 * stride));
+            sums[e] += sum.x;
+            sums[e + 1] += sum.y;
+            sums[e + 2] += sum.z;
+            sums[e + 3] += sum.w;
+        }
+    }
+    return true;
+}
+
+/// The sums' tile of C.
+__device__ __forceinline__ void store_tile(const HopperSums& sums, const GemmPlanesProduct& product,
+                                           const HopperUnit& at) {
+    const MatrixView<float>& c = product.c;
+    const float alpha = product.alpha, beta = product.beta;
+    const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m;
+    const std::int64_t left = std::int64_t{at.tile_j} * hopper_block_n;
+    const bool inside = top + hopper_block_m <= c.rows && left + hopper_block_n <= c.columns;
+    const std::int64_t i = top + first_row(), j = left + first_column();
+    float* to = &c(i, j);
+    const bool pairs = c.column_stride == 1 && c.row_stride % 2 == 0 &&
+                       reinterpret_cast<std::uintptr_t>(c.data) % 8 == 0;
+    const std::int64_t down = 8 * c.row_stride;
+    if (inside && pairs && beta == 0) {
+#pragma unroll
+        for (int e = 0; e < hopper_sums; e += 2)
+            *reinterpret_cast<float2*>(to + e / 4 * 8 + (e / 2 % 2 ? down : 0)) =
+                make_float2(alpha * sums[e], alpha * sums[e + 1]);
+        return;
+    }
+    const bool rows[2] = {i < c.rows, i + 8 < c.rows};
+    auto right = static_cast<int>(c.columns - j < hopper_block_n ? c.columns - j : hopper_block_n);
+#pragma unroll
+    for (int e = 0; e < hopper_sums; e += 4, right -= 8, to += 8 * c.column_stride)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+#pragma unroll
+            for (int f = 0; f < 2; ++f)
+                if (rows[h] && f < right)
+                    store(to[(h ? down : 0) + (f ? c.column_stride : 0)], alpha,
+                          sums[e + 2 * h + f], beta);
+}
+
+/// Form sliced: each block of the cluster gets all slices' sums of some rows of the tile, and
+/// stores them. `shared`: the ring, which no one uses any more once all blocks have arrived.
+__device__ __forceinline__ void exchange_slices(const HopperSums& sums,
+                                                const GemmPlanesProduct& product,
+                                                HopperShared& shared, const HopperUnit& at,
+                                                unsigned slices) {
+    constexpr unsigned pitch = hopper_block_n + 8;  // pairs of 8 rows lie in distinct banks
+    static_assert((hopper_block_m * pitch) * sizeof(float) <= sizeof(HopperShared::slots));
+    const unsigned rows = hopper_block_m / slices;         // of a block
+    auto* const kept = reinterpret_cast<float*>(&shared);  // (slices, rows, pitch)
+    device::cluster_arrive();
+    device::cluster_wait();
+
+    const auto row = static_cast<unsigned>(first_row());
+    float* const to = device::of_block(
+        kept + ((at.slice * rows + row % rows) * pitch + first_column()), row / rows);
+#pragma unroll
+    for (int e = 0; e < hopper_sums; e += 2)
+        *reinterpret_cast<float2*>(to + e / 4 * 8 + (e / 2 % 2 ? 8 * pitch : 0)) =
+            make_float2(sums[e], sums[e + 1]);
+    device::cluster_arrive();
+    device::cluster_wait();
+
+    const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m + at.slice * rows;
+    const std::int64_t left = std::int64_t{at.tile_j} * hopper_block_n;
+#pragma unroll 4
+    for (unsigned place = hopper_thread(); place < rows * (hopper_block_n / 4);
+         place += hopper_multipliers) {
+        const unsigned i = place / (hopper_block_n / 4), j = place % (hopper_block_n / 4) * 4;
+        const float* from = kept + (i * pitch + j);
+        float sum[4] = {};
+        for (unsigned slice = 0; slice < slices; ++slice, from += rows * pitch) {
+            float part[4];
+            device::load_vector(part, from);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sum[e] += part[e];
+        }
+        if (left + j < product.c.columns)
+            store_row(product.c, top + i, left + j, product.alpha, sum, product.beta);
+    }
+}
+
+}  // namespace tinyblas

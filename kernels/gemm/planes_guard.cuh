@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// What the pre-pass (planes.cuh) finds out about an operand: the exponents of its rows, and whether
+// their elements lie so far apart that parts of some kind cannot hold them.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include <device.hpp>
+
+#include "planes.hpp"
+#include "planes_runs.cuh"
+
+namespace tinyblas {
+
+/// Which patch of an operand.
+struct PlanesPatch {
+    unsigned strip, group;
+};
+
+/// The bits of |x|, in the order of |x|.
+__device__ __forceinline__ unsigned magnitude(float x) {
+    return std::bit_cast<unsigned>(x) & 0x7FFFFFFFu;
+}
+/// The bits of 2^exponent; of float's least number where that is larger.
+__device__ __forceinline__ unsigned magnitude_of_power(int exponent) {
+    const unsigned subnormal = exponent >= -149 ? 1u << ((exponent + 149) & 31) : 1u;
+    return exponent >= -126 ? static_cast<unsigned>(exponent + 127) << 23 : subnormal;
+}
+/// In the order of |x|, but zero comes last. Not made of magnitude(x), which would have to be kept.
+__device__ __forceinline__ unsigned rank_of_small(unsigned bits) { return bits * 2 - 2; }
+/// floor(log2 |x|) from the bits of |x|; 128 for Inf and NaN, -151 for zero.
+__device__ __forceinline__ int exponent_of(unsigned magnitude) {
+    const auto larger = std::bit_cast<unsigned>(std::bit_cast<float>(magnitude) * 0x1p24f);
+    return magnitude >= 0x00800000u ? static_cast<int>(magnitude >> 23) - 127
+                                    : static_cast<int>(larger >> 23) - (127 + 24);
+}
+
+/// The bits of each row's largest magnitude, from measure to report.
+__device__ __forceinline__ unsigned (&largest_of_rows())[gemm_strip] {
+    return device::shared<struct PlanesLargest, unsigned[gemm_strip]>();
+}
+
+/// What the guard finds where some elements lie below their row's spread: `least` is each run's
+/// least rank.
+template <class Owner>
+__device__ __forceinline__ unsigned judge_small(const PlanesRuns& runs,
+                                                const unsigned (&least)[planes_runs],
+                                                const int (&exponents)[planes_runs]) {
+    unsigned found = 0, below[planes_runs];
+#pragma unroll
+    for (int run = 0; run < planes_runs; ++run) {
+        const auto limit = [&](int spread) {
+            return rank_of_small(magnitude_of_power(exponents[run] - spread));
+        };
+        if (least[run] < limit(gemm_fp16_most_spread)) found |= gemm_wide;
+        if (least[run] < limit(gemm_bf16_most_spread)) found |= gemm_strict;
+        const auto few =
+            std::bit_cast<float>(magnitude_of_power(exponents[run] - gemm_fp16_spread));
+        below[run] = 0;
+#pragma unroll
+        for (int e = 0; e < planes_run; ++e) {
+            const float x = runs[run][e], size = std::fabs(x);
+            below[run] += x != 0 && size < few ? 1 : 0;
+        }
+    }
+    // An owner that keeps no register until it is needed.
+    Owner(device::opaque(threadIdx.x)).template combine<Total>(below);
+#pragma unroll
+    for (int run = 0; run < planes_runs; ++run)
+        if (below[run] > gemm_fp16_few) found |= gemm_wide;
+    return found;
+}
+
+/// The exponents of the runs' rows in this group, and what the guard finds in the elements.
+template <class Owner>
+__device__ __forceinline__ unsigned measure(const Owner& owner, const PlanesRuns& runs,
+                                            int (&exponents)[planes_runs]) {
+    unsigned largest[planes_runs];
+#pragma unroll
+    for (int run = 0; run < planes_runs; ++run) {
+        largest[run] = 0;
+#pragma unroll
+        for (int e = 0; e < planes_run; ++e)
+            largest[run] = Largest::of(largest[run], magnitude(runs[run][e]));
+    }
+    owner.template combine<Largest>(largest);
+    unsigned found = 0;
+    bool small = false;
+    unsigned least[planes_runs];
+#pragma unroll
+    for (unsigned run = 0; run < planes_runs; ++run) {
+        if (run % Owner::runs_of_row == 0) {
+            if (owner.speaks()) largest_of_rows()[owner.row(run)] = largest[run];
+            if (largest[run] >= 0x7F800000u) found |= gemm_strict;
+            exponents[run] = exponent_of(largest[run]);
+        } else {
+            exponents[run] = exponents[run - 1];
+        }
+        least[run] = ~0u;
+#pragma unroll
+        for (int e = 0; e < planes_run; ++e) {
+            const unsigned rank = rank_of_small(std::bit_cast<unsigned>(runs[run][e]));
+            least[run] = rank < least[run] ? rank : least[run];
+        }
+        small |= least[run] < rank_of_small(magnitude_of_power(exponents[run] - gemm_fp16_spread));
+    }
+    if (owner.any(small)) found |= judge_small<Owner>(runs, least, exponents);
+    return found;
+}
+
+/// What a block leaves for the last one of its strip, a word for each row: its findings, and the
+/// row's exponent unless the row is zero.
+struct PlanesNote {
+    int word;
+    static constexpr int bias = 256;
+
+    __device__ PlanesNote(int word) : word(word) {}
+    __device__ PlanesNote(unsigned largest, unsigned found)
+        : word(static_cast<int>(found << 16) | (largest == 0 ? 0 : exponent_of(largest) + bias)) {}
+    __device__ unsigned found() const { return static_cast<unsigned>(word) >> 16; }
+    __device__ bool zero() const { return (word & 0xFFFF) == 0; }
+    __device__ int exponent() const { return (word & 0xFFFF) - bias; }
+};
+
+/// From all blocks' notes, the exponents and findings of a strip. One warp does it, a lane a row.
+__device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigned strip,
+                                             unsigned row, unsigned lane) {
+    constexpr int batch = 16;  // loads under way at once
+    const GemmPlanes& planes = task.planes;
+    const int groups = static_cast<int>(planes.groups());
+    int* const exponents = planes.exponents_of(strip / 2, 0) + row;
+    const int* const notes = task.notes + (exponents - planes.exponents);
+    int first = groups, leading = 0, exponent = 0, least = 0, most = 0;
+    unsigned found = 0;
+    // A group in which the row is zero has the exponent of the group before it.
+#pragma unroll 1
+    for (int group = 0; group < groups; group += batch) {
+        int words[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b)
+            words[b] = group + b < groups ? notes[std::int64_t{group + b} * gemm_brick] : 0;
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const PlanesNote note(words[b]);
+            found |= note.found();
+            if (!note.zero()) {
+                exponent = note.exponent();
+                if (first == groups) {
+                    first = group + b;
+                    leading = least = most = exponent;
+                }
+                least = exponent < least ? exponent : least;
+                most = exponent > most ? exponent : most;
+            }
+            if (group + b < groups) exponents[std::int64_t{group + b} * gemm_brick] = exponent;
+        }
+    }
+    // Groups at the start have that of the first in which it is not; without any, 0 as above.
+    for (int group = 0; first < groups && group < first; ++group)
+        exponents[std::int64_t{group} * gemm_brick] = leading;
+    if (most - least > gemm_fp16_drift) found |= gemm_wide;
+    if (most - least > gemm_bf16_drift) found |= gemm_strict;
+    found = __reduce_or_sync(~0u, found);
+    if (lane == 0) planes.findings[strip] = found;
+}
+
+/// The end of a patch: its rows' exponents and findings, once all of its strip's are known.
+template <class Owner>
+__device__ __forceinline__ void report(const Owner& owner, const GemmPlanesTask& task,
+                                       PlanesPatch patch, unsigned found) {
+    auto& of_warps = device::shared<struct PlanesFindings, unsigned[planes_warps]>();
+    found = __reduce_or_sync(~0u, found);
+    if (owner.lane == 0) of_warps[owner.warp] = found;
+    __syncthreads();
+    if (owner.warp > 0) return;
+    const GemmPlanes& planes = task.planes;
+    const unsigned row = patch.strip % 2 * gemm_strip + owner.lane;
+    int* const exponent = planes.exponents_of(patch.strip / 2, patch.group) + row;
+    if (patch.strip >= planes.strips()) {  // only fills its brick
+        *exponent = 0;
+        return;
+    }
+    const unsigned largest = largest_of_rows()[owner.lane];
+    found = __reduce_or_sync(~0u, owner.lane < planes_warps ? of_warps[owner.lane] : 0);
+    const auto last = static_cast<unsigned>(planes.groups()) - 1;
+    if (last == 0) {
+        *exponent = largest == 0 ? 0 : exponent_of(largest);
+        if (owner.lane == 0) planes.findings[patch.strip] = found;
+        return;
+    }
+    task.notes[exponent - planes.exponents] = PlanesNote(largest, found).word;
+    __syncwarp();
+    unsigned turn = 0;
+    if (owner.lane == 0) turn = device::take_turn(&task.tickets[patch.strip], last);
+    turn = __shfl_sync(~0u, turn, 0);
+    __syncwarp();
+    if (turn == last) finish_strip(task, patch.strip, row, owner.lane);
+}
+
+/// For bf16x3, a row has one exponent in all groups: the largest.
+template <class Owner>
+__device__ __forceinline__ void widest_exponents(const Owner& owner, const GemmPlanesTask& task,
+                                                 PlanesPatch patch, int (&exponents)[planes_runs]) {
+    auto& of_rows = device::shared<struct PlanesWidest, int[gemm_strip]>();
+    const GemmPlanes& planes = task.planes;
+    const auto groups = static_cast<unsigned>(planes.groups());
+    const std::int64_t first =
+        planes.exponents_of(patch.strip / 2, 0) - planes.exponents + patch.strip % 2 * gemm_strip;
+    for (unsigned row = 2 * owner.warp; row < 2 * owner.warp + 2; ++row) {
+        int most = -256;
+        for (unsigned group = owner.lane; group < groups; group += 32) {
+            const int exponent =
+                task.narrow_exponents[first + std::int64_t{group} * gemm_brick + row];
+            most = exponent > most ? exponent : most;
+        }
+        most = __reduce_max_sync(~0u, most);
+        if (owner.lane == 0) of_rows[row] = most;
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned run = 0; run < planes_runs; ++run) exponents[run] = of_rows[owner.row(run)];
+    if (owner.warp == 0)
+        planes.exponents[first + std::int64_t{patch.group} * gemm_brick + owner.lane] =
+            of_rows[owner.lane];
+}
+
+}  // namespace tinyblas

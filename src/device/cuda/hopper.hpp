@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Words of compute capability 9.0a alone: copies of whole tiles by the copy engine, barriers that
+// count their bytes, and tensor cores that multiply straight from shared memory. Each is one
+// instruction; without a twin for a CPU. Shared memory is given by its 32-bit address.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/device.hpp"
+
+namespace tinyblas::device {
+
+/// Enqueues `clusters` clusters of `cluster_blocks` blocks each, which may start before what is
+/// enqueued ahead of them has ended: the kernel calls wait_for_launcher().
+template <class... Parameters, class... Arguments>
+void launch_clusters(const char* operation, void (*kernel)(Parameters...), unsigned clusters,
+                     unsigned cluster_blocks, dim3 block, std::size_t large_shared, Stream stream,
+                     const Arguments&... arguments) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(large_shared)),
+          operation);
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = cluster_blocks;
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = clusters * cluster_blocks;
+    config.blockDim = block;
+    config.dynamicSmemBytes = large_shared;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+}
+
+/// The block's place in its cluster.
+__device__ __forceinline__ unsigned cluster_rank() {
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/// The thread's place in its warp, found out anew rather than kept in a register.
+__device__ __forceinline__ unsigned lane() {
+    unsigned lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+/// Barriers in shared memory that count arrivals and bytes. One thread makes them ready, then
+/// publishes them.
+__device__ __forceinline__ void make_barrier(std::uint32_t barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+__device__ __forceinline__ void publish_barriers() {
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
+}
+/// Arrives, and announces bytes that copies will bring.
+__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+/// Arrives at the same barrier of block `rank` of the cluster. Says nothing of memory: what was
+/// read from shared memory has been read, and that is all its waiter wants to know.
+__device__ __forceinline__ void arrive_at(std::uint32_t barrier, unsigned rank) {
+    asm volatile(
+        "{\n\t.reg .b32 remote;\n\t"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
+        "r"(rank)
+        : "memory");
+}
+/// Waits until the phase of this parity has ended.
+__device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, unsigned parity) {
+    asm volatile(
+        "{\n\t.reg .pred done;\n"
+        "again_%=:\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+        "@!done bra again_%=;\n\t}" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+/// Copies `bytes` (a multiple of 16) from global memory to shared memory, and tells the barrier.
+__device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, unsigned bytes,
+                                          std::uint32_t barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+}
+/// The same into the blocks of the cluster whose bit is set in `blocks`, telling the barrier of
+/// each.
+__device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t to,
+                                             const void* from, unsigned bytes,
+                                             std::uint32_t barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(barrier), "h"(blocks)
+        : "memory");
+}
+
+/// What ordinary instructions have written to memory, the copies that follow see too.
+__device__ __forceinline__ void publish_to_copies() {
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+/// Reads what another block releases.
+__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
+/// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
+__device__ __forceinline__ void barrier_of(int number, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
+/// The half of barrier_of that does not wait.
+__device__ __forceinline__ void arrive_at_barrier_of(int number, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
+/// Tensor-core products of a warpgroup run beside its other instructions: begin, products, close
+/// the group, wait. Accumulators of products under way must not be touched.
+__device__ __forceinline__ void begin_products() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void close_products() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Waits until all but the last `pending` groups are done.
+template <int pending>
+__device__ __forceinline__ void wait_for_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+/// Products may change the registers here: no use of them moves across.
+template <int count>
+__device__ __forceinline__ void settle(float (&registers)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) asm volatile("" : "+f"(registers[i])::"memory");
+}
+
+/// How wgmma finds rows of 128 bytes in shared memory, swizzled, 8 rows in 1,024 bytes that start
+/// at a multiple of 1,024.
+__device__ __forceinline__ std::uint64_t swizzled_rows(std::uint32_t address) {
+    return std::uint64_t{(address & 0x3ffff) >> 4} | std::uint64_t{1} << 16 |
+           std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
+}
+
+// 64 accumulators as operands of an instruction, and where they stand in its text.
+#define TINYBLAS_8(i)                                                                           \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+        "+f"(d[i + 6]), "+f"(d[i + 7])
+#define TINYBLAS_64                                                                               \
+    TINYBLAS_8(0), TINYBLAS_8(8), TINYBLAS_8(16), TINYBLAS_8(24), TINYBLAS_8(32), TINYBLAS_8(40), \
+        TINYBLAS_8(48), TINYBLAS_8(56)
+#define TINYBLAS_WGMMA(type)                                                          \
+    asm volatile(                                                                     \
+        "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"                            \
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                  \
+        " "                                                                           \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "     \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, " \
+        "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
+        "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, " \
+        "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n\t}"                               \
+        : TINYBLAS_64                                                                 \
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+
+/// d = A B + (add ? d : 0): A 64 x 16, B 16 x 128, fp16 or bf16, summed in fp32 (truncated). A
+/// thread's d[4 j + 2 h + e] is row 16 warp + lane / 4 + 8 h, column 8 j + lane % 4 * 2 + e.
+__device__ __forceinline__ void multiply_fp16(float (&d)[64], std::uint64_t a, std::uint64_t b,
+                                              bool add) {
+    TINYBLAS_WGMMA("f16");
+}
+__device__ __forceinline__ void multiply_bf16(float (&d)[64], std::uint64_t a, std::uint64_t b,
+                                              bool add) {
+    TINYBLAS_WGMMA("bf16");
+}
+#undef TINYBLAS_WGMMA
+#undef TINYBLAS_64
+#undef TINYBLAS_8
+
+}  // namespace tinyblas::device

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// One call of gemm between its checks and its launch, for all that starts with these checks: gemm
+// itself, batches, packed operands, explain.
+#pragma once
+
+#include <cstddef>
+
+#include "device/runtime.hpp"
+#include "kernels/gemm/gate.hpp"
+#include "kernels/gemm/planes.hpp"
+#include "tinyblas/gemm.hpp"
+
+namespace tinyblas {
+
+/// Why a rung was chosen.
+enum class GemmReason {
+    nothing,       // C has no elements, or stays as it is
+    no_products,   // alpha or k is 0
+    asked,         // the rung, by name
+    strict_asked,  // the precision
+    no_wgmma,      // Precision::fp32, but this GPU does not run the rung hopper
+    short_k,       // likewise, but sums are too short
+    slower,        // likewise, but strict is estimated to be as fast
+    scratch,       // likewise, but the caller's scratch memory is too small
+    pays,
+};
+
+/// As the kernels are given it: k is 0 if A and B are not to be read, and C is written along rows.
+template <class T>
+struct GemmCall {
+    T alpha;
+    MatrixView<const T> a, b;
+    T beta;
+    MatrixView<T> c;
+    bool exchanged = false;  // a and b are the caller's b and a, transposed, and c is too
+    const GemmPlanes *packed_a = nullptr, *packed_b = nullptr;  // as fp16x2, if they are
+    GemmChoice choice = {};
+    GemmReason reason = GemmReason::nothing;
+
+    bool from_parts() const {
+        return choice.kernel == GemmKernel::split || choice.kernel == GemmKernel::hopper;
+    }
+};
+
+/// What enqueues the tuned rung with one entry of its table.
+template <class T>
+using GemmLauncher = void (*)(device::Stream, T, MatrixView<const T>, MatrixView<const T>, T,
+                              MatrixView<T>, GemmGate);
+
+/// Checks a call, and chooses. `packed_b`: B's parts, of which `b` is the copy.
+template <class T>
+GemmCall<T> prepare_gemm(Context& context, T alpha, MatrixView<const T> a, MatrixView<const T> b,
+                         T beta, MatrixView<T> c, const GemmOptions& options,
+                         const GemmPlanes* packed_b = nullptr);
+
+/// Enqueues what was chosen, and returns it.
+template <class T>
+GemmChoice enqueue_gemm(Context& context, const GemmCall<T>& call);
+
+}  // namespace tinyblas

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Compiles the rung hopper of gemm, which needs compute capability 9.0a.
+#include "gemm_hopper.hpp"
+
+#include <algorithm>
+
+#include "kernels/gemm/5_hopper.cuh"
+
+namespace tinyblas {
+
+static_assert(HopperPlan::most_cut_units <= hopper_taken && hopper_seen < gemm_hopper_counters);
+
+std::size_t gemm_hopper_partial_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return HopperPlan(m, n, k).partial_bytes();
+}
+
+void launch_gemm_hopper(device::Stream stream, const GemmPlanesProduct& product,
+                        const GemmPlanesTask& wide_a, const GemmPlanesTask& wide_b, void* partials,
+                        unsigned* counters, int multiprocessors) {
+    const HopperPlan plan(product.c.rows, product.c.columns, product.a.k);
+    const bool paired = plan.form == HopperForm::paired;
+    const unsigned most = paired ? static_cast<unsigned>(multiprocessors) / 2 : plan.tiles();
+    const HopperWork work = {product,  planes_work(wide_a, wide_b),
+                             plan,     static_cast<float*>(partials),
+                             counters, std::min(plan.units(), most)};
+    (paired ? launch_gemm_hopper<HopperForm::paired>
+            : launch_gemm_hopper<HopperForm::sliced>)(stream, work);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// What only a GPU can show of gemm from parts: capture in CUDA graphs whose data change the route,
+// no allocation, many streams and threads at once.
+#include <thread>
+
+#include "accurate_gemm.hpp"
+#include "graph.hpp"
+#include "tinyblas/packed.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+class GemmAccurateCuda : public AccurateRungs {
+  protected:
+    void enqueue(GemmProblem<float>& p) { enqueue(context, p); }
+    void enqueue(Context& where, GemmProblem<float>& p) {
+        gemm(where, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(), options);
+    }
+};
+TINYBLAS_FOR_EACH_ACCURATE_RUNG(GemmAccurateCuda);
+
+/// Data for each route of the guard, and how to judge what comes out.
+struct Route {
+    void (*fill)(GemmProblem<float>&);
+    testing::AssertionResult (*judge)(GemmProblem<float>&);
+};
+const Route routes[] = {
+    {[](GemmProblem<float>& p) { p.fill(normal); }, close},
+    {[](GemmProblem<float>& p) { p.fill_integers(); }, exact},
+    {[](GemmProblem<float>& p) {
+         p.fill(normal);
+         p.a.before()(3, 5) = 0x1p-40f;
+     },
+     close},
+    {[](GemmProblem<float>& p) {
+         p.fill(normal);
+         p.b.before()(5, 3) = std::numeric_limits<float>::quiet_NaN();
+     },
+     chained},
+};
+
+// Captured as the first call of the context; every replay takes the route of its data. Other work
+// of the context goes on beside it.
+TEST_P(GemmAccurateCuda, CapturedThenReplayed) {
+    GemmProblem<float> p({130, 200, 1100}, 1), other({130, 200, 1100}, 2);
+    p.beta = other.beta = 2;
+    Graph graph(context, [&] { enqueue(p); });
+    for (int round = 0; round < 12; ++round) {
+        const Route& route = routes[round * 5 % std::size(routes)];
+        route.fill(p);
+        for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+        graph.replay(context.stream());
+        other.fill(normal);
+        other.run(context, options);
+        EXPECT_TRUE(close(other));
+        for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+        EXPECT_TRUE(route.judge(p)) << "round " << round;
+    }
+}
+
+TEST_P(GemmAccurateCuda, AGraphGivesTheSameBits) {
+    GemmProblem<float> p({257, 300, 2000}, 3);
+    p.fill(normal);
+    p.run(context, options);
+    const auto expected = bits_after(p);
+    Graph graph(context, [&] { enqueue(p); });
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        p.c.upload(context);
+        graph.replay(context.stream());
+        p.c.download(context);
+        ASSERT_EQ(bits_after(p), expected) << "repeat " << repeat;
+    }
+}
+
+// With scratch memory of the caller's, a graph outlives its context.
+TEST_P(GemmAccurateCuda, AGraphInGivenMemory) {
+    GemmProblem<float> p({130, 200, 1100}, 4);
+    p.fill(normal);
+    const std::size_t bytes = gemm_scratch_bytes(130, 200, 1100);
+    Matrix<std::byte> memory(1, static_cast<std::int64_t>(bytes));
+    context.set_scratch(memory.view().data, bytes);
+    Graph graph(context, [&] { enqueue(p); });
+    for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+    graph.replay(context.stream());
+    for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+    EXPECT_TRUE(close(p));
+}
+
+TEST_P(GemmAccurateCuda, PackedInAGraph) {
+    GemmProblem<float> p({130, 200, 1100}, 5);
+    p.fill(normal);
+    for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+    const PackedMatrix packed = pack(context, p.b.device());
+    Graph graph(context, [&] {
+        gemm(context, p.alpha, p.a.device(), packed, p.beta, p.c.device(), options);
+        EXPECT_TRUE(refuses([&] { pack(context, p.b.device()); }, {"pack: ", "captured"}));
+        EXPECT_TRUE(refuses(
+            [&] {
+                explain(context, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(),
+                        options);
+            },
+            {"explain: ", "captured"}));
+    });
+    graph.replay(context.stream());
+    for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+    EXPECT_TRUE(close(p));
+}
+
+TEST_P(GemmAccurateCuda, AWarmContextAllocatesNothing) {
+    GemmProblem<float> p({300, 200, 1100}, 6);
+    p.fill(normal);
+    p.run(context, options);
+    const std::size_t before = free_memory();
+    for (int repeat = 0; repeat < 100; ++repeat) enqueue(p);
+    EXPECT_EQ(free_memory(), before);
+    context.synchronize();
+    EXPECT_EQ(free_memory(), before);
+}
+
+// All four are in flight at once, again and again, on the same inputs.
+TEST_P(GemmAccurateCuda, OnFourStreams) {
+    GemmProblem<float> p({700, 500, 1500}, 7);
+    p.fill(normal);
+    p.run(context, options);
+    ASSERT_TRUE(close(p));
+    const WideMatrix<float> expected = widen(p.c.after());
+    Context contexts[4];
+    Matrix<float> outputs[4];
+    for (Matrix<float>& output : outputs) output = Matrix<float>(700, 500);
+    for (int repeat = 0; repeat < 25; ++repeat) {
+        for (int turn = 0; turn < 4; ++turn)
+            for (int s = 0; s < 4; ++s)
+                gemm(contexts[s], p.alpha, p.a.device(), p.b.device(), p.beta, outputs[s], options);
+        for (int s = 0; s < 4; ++s) {
+            Matrix<float> result(700, 500, Memory::pinned);
+            copy(contexts[s], outputs[s], result);
+            contexts[s].synchronize();
+            ASSERT_EQ(widen(result.view()), expected) << "stream " << s << ", repeat " << repeat;
+        }
+    }
+}
+
+// 10,000 calls of all routes and extents, from eight threads. Each problem's bits are its own.
+TEST_P(GemmAccurateCuda, MixedCallsFromEightThreads) {
+    std::vector<testing::AssertionResult> results(8, testing::AssertionFailure() << "did not run");
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < results.size(); ++t)
+        threads.emplace_back([&, t] {
+            Context own;
+            std::vector<GemmProblem<float>> problems;
+            std::vector<std::vector<std::uint32_t>> expected;
+            for (const Shape s : {Shape{64, 64, 512}, Shape{257, 130, 1000}, Shape{1, 300, 600}})
+                for (const Route& route : routes) {
+                    GemmProblem<float>& p = problems.emplace_back(s, 10 + t);
+                    if (s.m > 5)
+                        route.fill(p);
+                    else
+                        p.fill(normal);
+                    p.run(own, options);
+                    expected.push_back(bits_after(p));
+                }
+            for (int call = 0; call < 1250; ++call) {
+                const std::size_t which = (call * 7 + t) % problems.size();
+                enqueue(own, problems[which]);
+                if (call % 25 != 0) continue;
+                problems[which].c.download(own);
+                results[t] = bits_after(problems[which]) == expected[which]
+                                 ? testing::AssertionSuccess()
+                                 : testing::AssertionFailure() << "call " << call;
+                if (!results[t]) return;
+            }
+            own.synchronize();
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& result : results) EXPECT_TRUE(result);
+}
+
+// C in panels of rows and columns, with wide data in one of them.
+TEST_P(GemmAccurateCuda, PanelsBothWays) {
+    constexpr std::int64_t m = 130'000, n = 130'000, k = 3;
+    Matrix<float> a(m, k), b(k, n), c(m, n);
+    const auto pattern = [](std::int64_t index) { return static_cast<float>(index % 1021 - 510); };
+    std::vector<float> host_a(m * k), host_b(k * n), back(n);
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t q = 0; q < k; ++q) host_a[i * k + q] = pattern(i * 3 + q);
+    for (std::int64_t q = 0; q < k; ++q)
+        for (std::int64_t j = 0; j < n; ++j) host_b[q * n + j] = pattern(j * 5 + q + 7);
+    host_a[3 * k] = 0x1p-40f;
+    copy(context, MatrixView<float>::row_major(host_a.data(), m, k), a);
+    copy(context, MatrixView<float>::row_major(host_b.data(), k, n), b);
+    gemm(context, 1.0f, a, b, 0.0f, c, options);
+    for (const std::int64_t i :
+         {std::int64_t{3}, std::int64_t{122'879}, std::int64_t{122'880}, m - 1}) {
+        copy(context, c.view().block(i, 0, 1, n), MatrixView<float>::row_major(back.data(), 1, n));
+        context.synchronize();
+        for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0, size = 0;
+            for (std::int64_t q = 0; q < k; ++q) {
+                const double product = double{host_a[i * k + q]} * host_b[q * n + j];
+                sum += product;
+                size += std::abs(product);
+            }
+            ASSERT_NEAR(back[j], sum, 51 * 0x1p-24 * size) << i << ", " << j;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tinyblas::test
