@@ -11,7 +11,7 @@ template <HopperForm form, GemmParts kind>
 class HopperMultipliers {
     static constexpr int parts = gemm_parts(kind);
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
-    static constexpr bool staggered = form == HopperForm::paired && kind == GemmParts::fp16x2;
+    static constexpr bool may_stagger = form == HopperForm::paired && kind == GemmParts::fp16x2;
     using Sums = HopperSums;
 
   public:
@@ -35,12 +35,18 @@ class HopperMultipliers {
                 multiply_crosswise(m, row, at);
             else
                 multiply_once(m, row, at);
-            unscale<kind>(m, row, shared_.exponents[exponents_]);
+            const HopperColumns columns = columns_in(shared_.exponents[exponents_]);
             if constexpr (form == HopperForm::sliced) {
-                exchange_slices(m, work_.product, shared_, at, work_.plan.slices);
+                drift_to_end(m, row, columns, at);
+                exchange_slices<kind>(m, work_, shared_, at);
+            } else if (!at.cut) {
+                unscale<kind>(m, row, columns);
+                store_tile(m, work_.product, at);
             } else {
-                if (!at.cut || add_cut_slices(m, work_, shared_, at))
-                    store_tile(m, work_.product, at);
+                drift_to_end(m, row, columns, at);
+                if (!add_cut_slices(m, work_, shared_, at)) return;
+                unscale<kind>(m, row, last_columns<kind>(work_, at));
+                store_tile(m, work_.product, at);
             }
         });
     }
@@ -102,6 +108,9 @@ class HopperMultipliers {
         Sums t, x;
         int next_row[2] = {row[0], row[1]};
         // The lower half keeps a chunk behind, so that one multiplies while the other ends a group.
+        // Not in short units, of which the slots hold more than one: the upper half might arrive
+        // twice before the lower one has waited.
+        const bool staggered = may_stagger && at.last - at.first >= hopper_slots;
         if (staggered && half_ == 1) device::barrier_of(2, hopper_multipliers);
 #pragma unroll 1
         for (unsigned chunk = at.first, end; chunk < at.last; chunk = end) {
@@ -209,8 +218,22 @@ class HopperMultipliers {
     __device__ __forceinline__ void drift(Sums& m, const int (&row)[2],
                                           const int (&next_row)[2]) const {
         const unsigned before = exponents_ == 0 ? hopper_exponent_buffers - 1 : exponents_ - 1;
-        rescale(m, {row[0] - next_row[0], row[1] - next_row[1]}, shared_.exponents[before],
-                shared_.exponents[exponents_]);
+        rescale(m, {row[0] - next_row[0], row[1] - next_row[1]},
+                columns_in(shared_.exponents[before]), columns_in(shared_.exponents[exponents_]));
+    }
+    /// A slice's m comes to the scale of the last group of k, if it is of another one; `row` too.
+    __device__ __forceinline__ void drift_to_end(Sums& m, int (&row)[2],
+                                                 const HopperColumns& columns,
+                                                 const HopperUnit& at) const {
+        if (kind != GemmParts::fp16x2 ||
+            (at.last - 1) / hopper_group_chunks == work_.plan.groups - 1)
+            return;
+        int last_row[2];
+        read_row_exponents(last_row, at.tile_i, work_.plan.groups - 1);
+        rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns,
+                last_columns<kind>(work_, at));
+        row[0] = last_row[0];
+        row[1] = last_row[1];
     }
 
     const HopperWork& work_;

@@ -26,26 +26,45 @@ __device__ __forceinline__ void set_to_zero(HopperSums& sums) {
     for (int e = 0; e < hopper_sums; ++e) sums[e] = 0;
 }
 
-/// The sums come to the scale of the next group: times 2^(drift of the row + that of the column).
+/// The exponents of a tile's columns: of each 64, the first one's.
+struct HopperColumns {
+    const int* bricks[hopper_halves];
+
+    /// That of the thread's sum number `e`.
+    __device__ __forceinline__ int of(int e) const {
+        const int column = e / 4 * 8 + e % 2;
+        return bricks[column / gemm_brick][first_column() + column % gemm_brick];
+    }
+};
+__device__ __forceinline__ HopperColumns columns_in(const int (&shared)[hopper_block_n]) {
+    return {{shared, shared + gemm_brick}};
+}
+/// Those of B's last group, which all slices' sums are scaled by when they are added up.
+template <GemmParts kind>
+__device__ __forceinline__ HopperColumns last_columns(const HopperWork& work,
+                                                      const HopperUnit& at) {
+    const auto brick = [&](unsigned half) {
+        return hopper_exponents(work.b<kind>(), work.plan.b_bricks,
+                                at.tile_j * hopper_halves + half, work.plan, work.plan.groups - 1);
+    };
+    return {{brick(0), brick(1)}};
+}
+
+/// The sums come to another scale: times 2^(drift of the row + that of the column).
 __device__ __forceinline__ void rescale(HopperSums& sums, const int (&row_drift)[2],
-                                        const int* before, const int* now) {
-    before += first_column();
-    now += first_column();
+                                        const HopperColumns& before, const HopperColumns& now) {
     const float row[2] = {gemm_power(row_drift[0]), gemm_power(row_drift[1])};
 #pragma unroll
-    for (int e = 0; e < hopper_sums; ++e) {
-        const int column = e / 4 * 8 + e % 2;
-        sums[e] *= row[e / 2 % 2] * gemm_power(before[column] - now[column]);
-    }
+    for (int e = 0; e < hopper_sums; ++e)
+        sums[e] *= row[e / 2 % 2] * gemm_power(before.of(e) - now.of(e));
 }
 
 /// The sums become C's elements before alpha: the scales are undone, with one rounding at most.
 template <GemmParts kind>
 __device__ __forceinline__ void unscale(HopperSums& sums, const int (&rows)[2],
-                                        const int* columns) {
-    columns += first_column();
+                                        const HopperColumns& columns) {
     const auto exponent = [&](int e) {
-        return rows[e / 2 % 2] + columns[e / 4 * 8 + e % 2] - 2 * gemm_offset(kind);
+        return rows[e / 2 % 2] + columns.of(e) - 2 * gemm_offset(kind);
     };
     bool normal = true;
 #pragma unroll
@@ -132,10 +151,11 @@ __device__ __forceinline__ void store_tile(const HopperSums& sums, const GemmPla
 
 /// Form sliced: each block of the cluster gets all slices' sums of some rows of the tile, and
 /// stores them. `shared`: the ring, which no one uses any more once all blocks have arrived.
-__device__ __forceinline__ void exchange_slices(const HopperSums& sums,
-                                                const GemmPlanesProduct& product,
-                                                HopperShared& shared, const HopperUnit& at,
-                                                unsigned slices) {
+template <GemmParts kind>
+__device__ __forceinline__ void exchange_slices(const HopperSums& sums, const HopperWork& work,
+                                                HopperShared& shared, const HopperUnit& at) {
+    const GemmPlanesProduct& product = work.product;
+    const unsigned slices = work.plan.slices;
     constexpr unsigned pitch = hopper_block_n + 8;  // pairs of 8 rows lie in distinct banks
     static_assert((hopper_block_m * pitch) * sizeof(float) <= sizeof(HopperShared::slots));
     const unsigned rows = hopper_block_m / slices;         // of a block
@@ -155,7 +175,8 @@ __device__ __forceinline__ void exchange_slices(const HopperSums& sums,
 
     const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m + at.slice * rows;
     const std::int64_t left = std::int64_t{at.tile_j} * hopper_block_n;
-#pragma unroll 4
+    const unsigned last_group = work.plan.groups - 1;
+#pragma unroll 1
     for (unsigned place = hopper_thread(); place < rows * (hopper_block_n / 4);
          place += hopper_multipliers) {
         const unsigned i = place / (hopper_block_n / 4), j = place % (hopper_block_n / 4) * 4;
@@ -167,6 +188,17 @@ __device__ __forceinline__ void exchange_slices(const HopperSums& sums,
 #pragma unroll
             for (int e = 0; e < 4; ++e) sum[e] += part[e];
         }
+        const unsigned place_i = at.slice * rows + i;
+        const int row = hopper_exponents(work.a<kind>(), work.plan.a_bricks,
+                                         at.tile_i * hopper_halves + place_i / gemm_brick,
+                                         work.plan, last_group)[place_i % gemm_brick];
+        const int* const columns =
+            hopper_exponents(work.b<kind>(), work.plan.b_bricks,
+                             at.tile_j * hopper_halves + j / gemm_brick, work.plan, last_group) +
+            j % gemm_brick;
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            sum[e] = gemm_scaled(sum[e], row + columns[e] - 2 * gemm_offset(kind));
         if (left + j < product.c.columns)
             store_row(product.c, top + i, left + j, product.alpha, sum, product.beta);
     }
