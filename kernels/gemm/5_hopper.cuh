@@ -60,10 +60,9 @@ __device__ __forceinline__ void multiply_parts(const HopperWork& work, HopperSha
     device::cluster_wait();
 }
 
-/// Makes the barriers ready and finds the verdict. `begun`: what the caller may do meanwhile is
-/// done; all of the cluster's threads get here.
+/// Makes the barriers ready; the cluster waits for them later.
 template <HopperForm form>
-__device__ __forceinline__ unsigned begin_hopper(const HopperWork& work, HopperAddress address) {
+__device__ __forceinline__ void make_barriers(HopperAddress address) {
     if (threadIdx.x == 0) {
         if (address.slot(0) % 1024 != 0) device::trap();             // the swizzle counts on it
         constexpr int readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
@@ -74,11 +73,6 @@ __device__ __forceinline__ unsigned begin_hopper(const HopperWork& work, HopperA
         device::publish_barriers();
     }
     device::cluster_arrive();
-    device::wait_for_launcher();
-    const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
-    device::let_dependents_start();
-    device::cluster_wait();
-    return verdict;
 }
 
 /// C from fp16x2, if the findings ask for it.
@@ -90,9 +84,13 @@ __global__ void __launch_bounds__(hopper_threads, 1)
     } else {
         HopperShared& shared = device::large_shared<HopperShared>();
         const HopperAddress address(shared);
-        const unsigned verdict = begin_hopper<form>(work, address);
+        make_barriers<form>(address);
+        device::wait_for_launcher();
+        const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
+        device::let_dependents_start();
         if (blockIdx.x == 0 && threadIdx.x == 0 && work.product.verdict)
             *work.product.verdict = verdict;
+        device::cluster_wait();
         if (!gemm_is_meant(GemmParts::fp16x2, verdict)) return;
         // With a single chunk to a tile, copies might overtake the exponents by too many groups.
         const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
@@ -110,8 +108,14 @@ __global__ void __launch_bounds__(hopper_threads, 1)
     } else {
         HopperShared& shared = device::large_shared<HopperShared>();
         const HopperAddress address(shared);
-        const unsigned verdict = begin_hopper<form>(work, address);
+        // The findings are there since gemm_hopper, all of whose blocks have seen them, let this
+        // kernel start. Its end is waited for in any case: for the sake of what comes after.
+        const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
+        device::let_dependents_start();
+        device::wait_for_launcher();
         if (gemm_is_meant(GemmParts::fp16x2, verdict)) return;
+        make_barriers<form>(address);
+        device::cluster_wait();
         if (gemm_is_meant(GemmParts::bf16x3, verdict) && work.wide.tasks[0].planes.bricks) {
             split_wide(work.wide, work.counters);
             multiply_parts<form, GemmParts::bf16x3>(work, shared, address, true);

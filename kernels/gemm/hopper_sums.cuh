@@ -154,12 +154,29 @@ __device__ __forceinline__ void store_tile(const HopperSums& sums, const GemmPla
 template <GemmParts kind>
 __device__ __forceinline__ void exchange_slices(const HopperSums& sums, const HopperWork& work,
                                                 HopperShared& shared, const HopperUnit& at) {
-    const GemmPlanesProduct& product = work.product;
-    const unsigned slices = work.plan.slices;
     constexpr unsigned pitch = hopper_block_n + 8;  // pairs of 8 rows lie in distinct banks
     static_assert((hopper_block_m * pitch) * sizeof(float) <= sizeof(HopperShared::slots));
-    const unsigned rows = hopper_block_m / slices;         // of a block
-    auto* const kept = reinterpret_cast<float*>(&shared);  // (slices, rows, pitch)
+    const GemmPlanesProduct& product = work.product;
+    const HopperPlan& plan = work.plan;
+    const unsigned slices = plan.slices, rows = hopper_block_m / slices;  // of a block
+    auto* const kept = reinterpret_cast<float*>(&shared);                 // (slices, rows, pitch)
+
+    // What the block stores: a warp a row, every eighth one of the block's.
+    const unsigned thread = hopper_thread(), j = thread % 32 * 4;
+    int* const row_exponents = shared.exponents[0];
+    int column_exponents[4];
+    device::load_vector(
+        column_exponents,
+        hopper_exponents(work.b<kind>(), plan.b_bricks, at.tile_j * hopper_halves + j / gemm_brick,
+                         plan, plan.groups - 1) +
+            j % gemm_brick);
+    device::barrier_of(1, hopper_multipliers);  // the exponents of B are no longer needed
+    if (thread < rows) {
+        const unsigned row = at.slice * rows + thread;
+        row_exponents[thread] = hopper_exponents(work.a<kind>(), plan.a_bricks,
+                                                 at.tile_i * hopper_halves + row / gemm_brick, plan,
+                                                 plan.groups - 1)[row % gemm_brick];
+    }
     device::cluster_arrive();
     device::cluster_wait();
 
@@ -173,13 +190,12 @@ __device__ __forceinline__ void exchange_slices(const HopperSums& sums, const Ho
     device::cluster_arrive();
     device::cluster_wait();
 
+    // A short loop: for so small a product, fetching instructions takes long.
     const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m + at.slice * rows;
-    const std::int64_t left = std::int64_t{at.tile_j} * hopper_block_n;
-    const unsigned last_group = work.plan.groups - 1;
+    const std::int64_t left = std::int64_t{at.tile_j} * hopper_block_n + j;
+    if (left >= product.c.columns) return;
 #pragma unroll 1
-    for (unsigned place = hopper_thread(); place < rows * (hopper_block_n / 4);
-         place += hopper_multipliers) {
-        const unsigned i = place / (hopper_block_n / 4), j = place % (hopper_block_n / 4) * 4;
+    for (unsigned i = thread / 32; i < rows; i += hopper_multipliers / 32) {
         const float* from = kept + (i * pitch + j);
         float sum[4] = {};
         for (unsigned slice = 0; slice < slices; ++slice, from += rows * pitch) {
@@ -188,19 +204,11 @@ __device__ __forceinline__ void exchange_slices(const HopperSums& sums, const Ho
 #pragma unroll
             for (int e = 0; e < 4; ++e) sum[e] += part[e];
         }
-        const unsigned place_i = at.slice * rows + i;
-        const int row = hopper_exponents(work.a<kind>(), work.plan.a_bricks,
-                                         at.tile_i * hopper_halves + place_i / gemm_brick,
-                                         work.plan, last_group)[place_i % gemm_brick];
-        const int* const columns =
-            hopper_exponents(work.b<kind>(), work.plan.b_bricks,
-                             at.tile_j * hopper_halves + j / gemm_brick, work.plan, last_group) +
-            j % gemm_brick;
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-            sum[e] = gemm_scaled(sum[e], row + columns[e] - 2 * gemm_offset(kind));
-        if (left + j < product.c.columns)
-            store_row(product.c, top + i, left + j, product.alpha, sum, product.beta);
+            sum[e] =
+                gemm_scaled(sum[e], row_exponents[i] + column_exponents[e] - 2 * gemm_offset(kind));
+        store_row(product.c, top + i, left, product.alpha, sum, product.beta);
     }
 }
 

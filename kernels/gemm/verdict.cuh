@@ -17,12 +17,12 @@ __device__ __forceinline__ unsigned gemm_findings(const GemmPlanes& planes) {
     unsigned found = 0;
 #pragma unroll 4  // loads that do not wait for each other
     for (unsigned strip = threadIdx.x; strip < strips; strip += blockDim.x)
-        found |= planes.findings[strip];
+        found |= device::load_fresh(planes.findings + strip);
     return found;
 }
 
 /// The findings of A and B together, for gemm_is_meant. Called by all threads of a block, of one
-/// dimension, after wait_for_launcher(): every one gets the same.
+/// dimension, once the pre-pass is known to have ended: every one gets the same.
 __device__ __forceinline__ unsigned gemm_verdict(const GemmPlanes& a, const GemmPlanes& b) {
     const unsigned found = gemm_findings(a) | gemm_findings(b);
     unsigned verdict = 0;

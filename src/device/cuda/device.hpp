@@ -282,6 +282,13 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
     std::memcpy(to, &vector, 16);
 }
 
+/// Reads from the cache that all multiprocessors share: what another kernel has written while this
+/// one was already there is seen.
+template <class T>
+__device__ __forceinline__ T load_fresh(const T* from) {
+    return __ldcg(from);
+}
+
 /// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it.
 template <class T, int count>
 __device__ __forceinline__ void fetch(T (&to)[count], Texture texture, int index) {

@@ -194,6 +194,12 @@ void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) 
     load_vector(to, from, place);
 }
 
+/// A plain read.
+template <class T>
+T load_fresh(const T* from) {
+    return *from;
+}
+
 /// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it, as on a GPU.
 template <class T, int count>
 void fetch(T (&to)[count], Texture texture, int index, Place place = Place::here()) {
