@@ -69,6 +69,11 @@ PackedMatrix pack(Context& context, MatrixView<const float> b) {
     operand->device = context.device();
     operand->copy = Matrix<float>(b.rows, b.columns, Memory::device_pitched);
     if (!empty) {
+        // Rows end in a vector of which kernels read a part: none of it is left unset.
+        const MatrixView<float> whole = operand->copy.view();
+        device::set_to_zero(whole.data,
+                            static_cast<std::size_t>(whole.rows * whole.row_stride) * sizeof(float),
+                            "pack");
         copy(context, b, operand->copy);
         allocate_planes(*operand, b.columns, b.rows);
         const GemmPlanes& planes = operand->planes;

@@ -52,7 +52,7 @@ inline constexpr TransposeEntry transpose_table[] = {
     {TransposeForm::vectors,   2, std::int64_t{1} << 22, 64, { 64,   64,  64,  8, 1}},
     {TransposeForm::vectors,   2, any_extent,             0, {128,  128, 256,  2, 1}},  // 16384^2: 4,128
     {TransposeForm::vectors,   4, std::int64_t{1} << 22, 32, { 32,   64, 128,  8, 1}},  // 2048^2: 6,067 (in cache); 32 x 2^22: 4,116
-    {TransposeForm::vectors,   4, any_extent,             0, { 64,   64, 256,  5, 1}},  // 16384^2: 4,133; 2^22 x 32: 3,979
+    {TransposeForm::vectors,   4, any_extent,             0, { 64,   64, 256,  6, 1}},  // 16384^2: 4,126; 2^22 x 32: 3,979
     {TransposeForm::vectors,   8, any_extent,             0, { 32,   32, 128,  8, 1}},  // 16384^2: 4,139
     {TransposeForm::vectors,  16, any_extent,             0, { 16,   32, 128,  8, 1}},  // 8192^2: 3,992
 
