@@ -105,13 +105,11 @@ def draw_gemm(run, folder):
         axes.set(ylim=(0, 1.2 * axes.get_ylim()[1]))
         axes.legend(loc="upper left", fontsize=9, ncol=5)
     save(figure, folder, "gemm", run, "gemm: the ladder and cuBLAS")
-    if run.select(type="sgemm_fp32"):
-        draw_gemm_fp32(run, folder)
-    if run.errors:
-        draw_gemm_errors(run, folder)
 
 
 def draw_gemm_fp32(run, folder):
+    if run.errors:
+        draw_gemm_errors(run, folder)
     figure, (above, below) = pyplot.subplots(2, 1, figsize=(9, 8))
     squares = sorted(run.select(type="sgemm_fp32", group="square", asked="best"), key=lambda row: (row["n"], row["regime"]))
     bars(above, [f"{row['n']:.0f}\n{row['regime']}" for row in squares], [
@@ -128,7 +126,8 @@ def draw_gemm_fp32(run, folder):
     below.errorbar(range(len(means)), means, color=LIMIT, fmt="none", capsize=3, label="worst to best",
                    yerr=([max(mean - min(found), 0) for mean, found in zip(means, ratios)],
                          [max(max(found) - mean, 0) for mean, found in zip(means, ratios)]))
-    below.set_xticks(range(len(means)), [f"{group}\n{regime}\n{len(members)}" for (group, regime), members in families.items()],
+    names = [group.replace("_", "\n").replace(" ", "\n") + f"\n{regime}\n{len(members)}" for (group, regime), members in families.items()]
+    below.set_xticks(range(len(means)), names,
                      fontsize=8)
     below.axhline(1, color=LIMIT, linewidth=1)
     below.grid(False, axis="x")
@@ -158,7 +157,7 @@ def draw_gemm_errors(run, folder):
         panels.flat[index - columns].tick_params(labelbottom=True)
     for axes in panels[:, 0]:
         axes.set(ylabel="error in units of $2^{-24}|A||B|$")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncol=6, fontsize=9)
+    panels[0, 0].legend(fontsize=7, ncol=2)
     save(figure, folder, "gemm_errors", run, f"sgemm: errors over k, m = n = {run.errors[0]['n']:.0f}, every entry of C")
 
 
@@ -237,7 +236,8 @@ def draw_polyval(run, folder):
     save(figure, folder, "polyval", run, "polynomials by Horner's rule, at least $2^{24}$ points")
 
 
-DRAW = {"gemm": draw_gemm, "transpose": draw_transpose, "reduce": draw_reduce, "polyval": draw_polyval}
+DRAW = {"gemm": draw_gemm, "gemm_fp32": draw_gemm_fp32, "transpose": draw_transpose, "reduce": draw_reduce,
+        "polyval": draw_polyval}
 
 if __name__ == "__main__":
     for chosen in [Path(word) for word in sys.argv[1:] if word != "--if-possible"] or folders():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-OPERATIONS = ("gemm", "transpose", "reduce", "polyval")
+OPERATIONS = ("gemm", "gemm_fp32", "transpose", "reduce", "polyval")
 GEMM_TYPES = ("sgemm", "dgemm", "sgemm_fp32", "errors")
 LOSS = 0.98  # a ratio below this is one
 # What Google Benchmark says about the host and about itself: nothing about the figures.
@@ -84,7 +84,10 @@ def runs(folder):
 
 
 def record(operation, run_path, startup_path=None):
-    """Keeps one run under the name of its GPU, a line a benchmark; errors without times in a section of their own."""
+    """Keeps one run under the name of its GPU, a line a benchmark; errors without times in a section of their own.
+
+    What gemm does in precision fp32 has a file of its own, so that either part can be run alone.
+    """
     if operation not in OPERATIONS:
         sys.exit(f"'{operation}' is not one of {', '.join(OPERATIONS)}")
     run = read_json(run_path, "context", "benchmarks")
@@ -94,12 +97,20 @@ def record(operation, run_path, startup_path=None):
     wrong = [row["name"] for row in run["benchmarks"] if row.get("wrong")]
     if wrong:
         sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
-    errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
-    timed = [row for row in run["benchmarks"] if row not in errors]
-    if not timed:
-        sys.exit(f"{run_path}: holds no times; such a run is not kept")
     if startup_path:
         context["startup"] = read_json(startup_path, "tinyblas", "cublas")
+    errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
+    fp32 = [row for row in run["benchmarks"] if row["name"].startswith("sgemm_fp32/")]
+    rest = [row for row in run["benchmarks"] if row not in errors and row not in fp32]
+    if not rest and not fp32:
+        sys.exit(f"{run_path}: holds no times; such a run is not kept")
+    if rest:
+        write(operation, context, rest, [])
+    if fp32:
+        write("gemm_fp32", context, fp32, errors)
+
+
+def write(operation, context, timed, errors):
     gpu = re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_")
     target = RESULTS / gpu / f"{operation}.json"
     lines = lambda rows: ",\n".join("  " + json.dumps(row) for row in rows)

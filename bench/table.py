@@ -165,14 +165,18 @@ def gemm(run):
     text = (f"TFLOP/s. {noise}Peak: measured, {context['ffma_peak']} in float at {context['sm_clock_in_ffma']}, "
             f"{context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest |c - AB| / "
             f"(|A||B|) {entries}, in units of 2^-24 (sgemm) or 2^-53 (dgemm).")
-    if "regime_sustained" in context:
-        text += (f" Precision fp32, on tensor cores: medians of {context['rounds_sustained']} rounds "
-                 f"({context['regime_sustained']}) unless burst is said, splitting of the operands included; rms over the same "
-                 "entries. The guard chose one or three products of fp16 parts, six of bf16 parts, or strict.")
     rest = [row for row in run.select(type=("sgemm", "dgemm"), regime="burst") if row["group"] != "square"]
-    lines = (gemm_squares(run, "sgemm") + gemm_fp32_squares(run) + gemm_fp32_families(run) + gemm_errors(run) +
-             gemm_squares(run, "dgemm") + others(rest, shape_of))
+    lines = gemm_squares(run, "sgemm") + gemm_squares(run, "dgemm") + others(rest, shape_of)
     return text, lines + gemm_startup(context["startup"]) if "startup" in context else lines
+
+
+def gemm_fp32(run):
+    context = run.context
+    text = (f"Precision fp32, on tensor cores; TFLOP/s. Medians of {context['rounds_sustained']} rounds "
+            f"({context['regime_sustained']}) unless burst is said, splitting of the operands included. Error: the largest "
+            "|c - AB| / (|A||B|) over all or many rows of C, and the root mean square, in units of 2^-24. The guard chose one "
+            "or three products of fp16 parts, six of bf16 parts, or strict.")
+    return text, gemm_fp32_squares(run) + gemm_fp32_families(run) + gemm_errors(run)
 
 
 def transpose(run):
@@ -231,7 +235,8 @@ def section(operation, run):
     head = (f"{context['gpu']}, driver {context['driver']}, {context['reference']}, tinyblas {context['tinyblas_commit']}, "
             f"{context['date'][:10]}; medians of {context['rounds']} interleaved rounds ({context['regime']}); a ratio is "
             "the reference's time over ours. ")
-    text, lines = {"gemm": gemm, "transpose": transpose, "reduce": reduce, "polyval": polyval}[operation](run)
+    text, lines = {"gemm": gemm, "gemm_fp32": gemm_fp32, "transpose": transpose, "reduce": reduce,
+                   "polyval": polyval}[operation](run)
     return [head + text, "", *lines]
 
 
