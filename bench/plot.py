@@ -126,9 +126,9 @@ def draw_gemm_fp32(run, folder):
     below.errorbar(range(len(means)), means, color=LIMIT, fmt="none", capsize=3, label="worst to best",
                    yerr=([max(mean - min(found), 0) for mean, found in zip(means, ratios)],
                          [max(max(found) - mean, 0) for mean, found in zip(means, ratios)]))
-    names = [group.replace("_", "\n").replace(" ", "\n") + f"\n{regime}\n{len(members)}" for (group, regime), members in families.items()]
-    below.set_xticks(range(len(means)), names,
-                     fontsize=8)
+    names = [f"{group}\n{regime}\n{len(members)}".replace("_", "\n").replace(" ", "\n")
+             for (group, regime), members in families.items()]
+    below.set_xticks(range(len(means)), names, fontsize=8)
     below.axhline(1, color=LIMIT, linewidth=1)
     below.grid(False, axis="x")
     below.set(ylabel="time of cuBLAS / fp32", xlabel="family, regime, cases")

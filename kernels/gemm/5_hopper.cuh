@@ -24,8 +24,9 @@
 // Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022; Fasi, Higham,
 // Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021.
 //
-// Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 93 % of the cycles.
-// Below n = 2048: the start of three kernels, and instructions that come from memory once each.
+// Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 93 % of the
+// cycles. Below n = 2048: the start of three kernels, and instructions that come from memory once
+// each.
 #pragma once
 
 #include "hopper_multipliers.cuh"
