@@ -121,8 +121,11 @@ if is_missing libbenchmark-dev; then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
 
 if ! is_missing libboost-context-dev; then
     build emulated "$bench" && suite emulated -j "$jobs"
-    build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF && suite emulated-asan -j "$jobs" --label-exclude static
-    build emulated-traced -DTINYBLAS_BUILD_BENCH=ON && suite emulated-traced -j "$jobs" --label-exclude static
+    # Panels: minutes of the same kernels on the same kinds of tiles; the plain run has them.
+    build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF &&
+        suite emulated-asan -j "$jobs" --label-exclude static --exclude-regex Panels
+    build emulated-traced -DTINYBLAS_BUILD_BENCH=ON &&
+        suite emulated-traced -j "$jobs" --label-exclude static --exclude-regex Panels
     if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
 elif has_nvcc && has_gpu; then
     say "emulated, emulated-asan, emulated-traced, install and consume: LEFT OUT, because Boost.Context is not on this" \
