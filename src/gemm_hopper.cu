@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/gemm/5_hopper.cuh"
+#include "kernels/gemm/8_hopper.cuh"
 
 namespace tinyblas {
 

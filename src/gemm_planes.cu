@@ -2,7 +2,7 @@
 // Compiles gemm's pre-pass and the rung split.
 #include "gemm_planes.hpp"
 
-#include "kernels/gemm/4_split.cuh"
+#include "kernels/gemm/7_split.cuh"
 #include "kernels/gemm/planes.cuh"
 
 namespace tinyblas {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The role of the warpgroups that multiply, in the rung hopper (5_hopper.cuh).
+// The role of the warpgroups that multiply, in the rung hopper (8_hopper.cuh).
 #pragma once
 
 #include "hopper_sums.cuh"

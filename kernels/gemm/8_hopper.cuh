@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gemm, rung 5 (compute capability 9.0a). New over rung 4, whose arithmetic it does: the tensor
+// gemm, rung 8 (compute capability 9.0a). New over rung 7, whose arithmetic it does: the tensor
 // cores multiply, straight from shared memory (wgmma); the copy engine brings bricks there; warps
 // that only copy and two warpgroups that only multiply share a block; two blocks share B.
 //

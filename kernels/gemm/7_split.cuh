@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gemm, rung 4. New over rung 2: products of 16-bit parts give fp32's accuracy. Here in plain fp32,
-// so that every GPU and a CPU can do it; rung 5 gives the same products to the tensor cores.
+// gemm, rung 7. New over rung 2: products of 16-bit parts give fp32's accuracy. Here in plain fp32,
+// so that every GPU and a CPU can do it; rung 8 gives the same products to the tensor cores.
 //
 //   x = 2^(e - 14) (p0 + 2^-11 p1)           p0: 11 bits, p1: the next 11; e: of a row and group
 //
