@@ -4,7 +4,7 @@
 //
 //   x = 2^(e - 14) (p0 + 2^-11 p1)           p0: 11 bits, p1: the next 11; e: of a row and group
 //
-//        a = | p0 | p1 |                      p0 p0   kept for 64 k at a time:  t, then m += t
+//        a = | p0 | p1 |                      p0 p0   kept for 32 k at a time:  t, then m += t
 //        b = | p0 | p1 |      a b =  p1 p0 + p0 p1    2^-11 as large, kept for a group:  x
 //                                    p1 p1            2^-22 as large: left out
 //
@@ -30,6 +30,7 @@
 namespace tinyblas {
 
 inline constexpr int gemm_split_edge = 32;  // of tiles of C, and elements of k at a time
+static_assert(gemm_split_edge == gemm_promoted);
 inline constexpr int gemm_split_threads = 256;
 inline constexpr int gemm_split_rows = gemm_split_threads / gemm_split_edge;  // at once
 using GemmSplitRaster = GemmRaster<gemm_split_edge, gemm_split_edge, 8>;
@@ -101,8 +102,8 @@ __global__ void __launch_bounds__(gemm_split_threads) gemm_split(GemmPlanesProdu
             }
         }
 
-        float t[thread_m] = {};
         for (int step = 0; step < gemm_brick; step += gemm_split_edge) {
+            float t[thread_m] = {};
             fill_split<kind>(a_tile, a, corner.i, chunk * gemm_brick + step, parts);
             fill_split<kind>(b_tile, b, corner.j, chunk * gemm_brick + step, parts);
             __syncthreads();
@@ -124,12 +125,13 @@ __global__ void __launch_bounds__(gemm_split_threads) gemm_split(GemmPlanesProdu
                     device::multiply_add(x[r], a_part(1), b_part(0));
                     device::multiply_add(x[r], a_part(0), b_part(1));
                 }
+#pragma unroll
+            for (int r = 0; r < thread_m; ++r) m[r] += t[r];
             __syncthreads();
         }
         const bool group_ends = chunk % group_chunks == group_chunks - 1 || chunk == chunks - 1;
 #pragma unroll
         for (int r = 0; r < thread_m; ++r) {
-            m[r] += t[r];
             if (!group_ends) continue;
             device::multiply_add(m[r], x[r], kind == GemmParts::fp16x2 ? 0x1p-11f : 1.0f);
             x[r] = 0;

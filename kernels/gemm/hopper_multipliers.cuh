@@ -11,7 +11,6 @@ template <HopperForm form, GemmParts kind>
 class HopperMultipliers {
     static constexpr int parts = gemm_parts(kind);
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
-    static constexpr bool may_stagger = form == HopperForm::paired && kind == GemmParts::fp16x2;
     using Sums = HopperSums;
 
   public:
@@ -59,8 +58,8 @@ class HopperMultipliers {
             hopper_exponents(work_.a<kind>(), work_.plan.a_bricks, tile_i * hopper_halves + half_,
                              work_.plan, group) +
             first_row() % gemm_brick;
-        row[0] = __ldg(from);
-        row[1] = __ldg(from + 8);
+        row[0] = device::load_fresh(from);  // of bf16x3, this kernel wrote it
+        row[1] = device::load_fresh(from + 8);
     }
 
     /// Waits for the ring's next slot: its address.
@@ -84,20 +83,21 @@ class HopperMultipliers {
         }
     }
 
-    /// d = A B + (add ? d : 0) for the 64 k of a slot each.
+    /// d = A B + (add ? d : 0) for `count` steps of a slot each, from step `first` on.
+    template <int first = 0, int count = gemm_brick / hopper_step>
     __device__ __forceinline__ void multiply(Sums& d, std::uint32_t a_slot, std::uint32_t b_slot,
                                              bool add) const {
         const std::uint64_t a = device::swizzled_rows(a_slot + half_ * hopper_brick_bytes);
         const std::uint64_t b = device::swizzled_rows(b_slot + hopper_halves * hopper_brick_bytes);
 #pragma unroll
-        for (int step = 0; step < gemm_brick / 16; ++step) {
-            constexpr int step_units = 16 * 2 / 16;  // 16 k, in units of 16 bytes
+        for (int step = first; step < first + count; ++step) {
+            constexpr int step_units = hopper_step * 2 / 16;  // of 16 bytes
             if constexpr (kind == GemmParts::fp16x2)
                 device::multiply_fp16(d, a + step * step_units, b + step * step_units,
-                                      add || step > 0);
+                                      add || step > first);
             else
                 device::multiply_bf16(d, a + step * step_units, b + step * step_units,
-                                      add || step > 0);
+                                      add || step > first);
         }
     }
 
@@ -107,22 +107,14 @@ class HopperMultipliers {
                                                        const HopperUnit& at) {
         Sums t, x;
         int next_row[2] = {row[0], row[1]};
-        // The lower half keeps a chunk behind, so that one multiplies while the other ends a group.
-        // Not in short units, of which the slots hold more than one: the upper half might arrive
-        // twice before the lower one has waited.
-        const bool staggered = may_stagger && at.last - at.first >= hopper_slots;
-        if (staggered && half_ == 1) device::barrier_of(2, hopper_multipliers);
 #pragma unroll 1
         for (unsigned chunk = at.first, end; chunk < at.last; chunk = end) {
             begin_group();
-            start_high(t);
-            if (kind == GemmParts::fp16x2 && chunk > at.first) drift(m, row, next_row);
-            row[0] = next_row[0];
-            row[1] = next_row[1];
-            add_cross(x, false);
-            end_high<1>(m, t);
-            if (staggered && half_ == 0 && chunk == at.first)
-                device::arrive_at_barrier_of(2, hopper_multipliers);
+            multiply_chunk(m, t, x, false, [&] {
+                if (kind == GemmParts::fp16x2 && chunk > at.first) drift(m, row, next_row);
+                row[0] = next_row[0];
+                row[1] = next_row[1];
+            });
             end = (chunk / hopper_group_chunks + 1) * hopper_group_chunks;
             if (end < at.last)
                 read_row_exponents(next_row, at.tile_i, end / hopper_group_chunks);
@@ -131,16 +123,43 @@ class HopperMultipliers {
 #pragma unroll 1
             while (++chunk < end) {
                 high_ = enter();
-                start_high(t);
-                device::wait_for_products<1>();  // the cross products of the chunk before
-                leave<true>(parts + 1);
-                add_cross(x, true);
-                end_high<1>(m, t);
+                multiply_chunk(m, t, x, true, [&] {
+                    device::wait_for_products<1>();  // the cross products of the chunk before
+                    leave<true>(parts + 1);
+                });
             }
             device::wait_for_products<0>();
             leave<true>(parts);
             fold(m, x);
         }
+    }
+
+    /// One chunk, whose high slot was entered. Cross products keep the tensor cores busy while t is
+    /// added to m. `meanwhile()` is done while the first products run.
+    template <class Meanwhile>
+    __device__ __forceinline__ void multiply_chunk(Sums& m, Sums& t, Sums& x, bool add,
+                                                   Meanwhile&& meanwhile) {
+        start_high<0>(t);
+        meanwhile();
+        const std::uint32_t p1 = enter();
+        if constexpr (kind == GemmParts::fp16x2) {
+            device::begin_products();
+            multiply(x, p1, high_, add);
+        } else {
+            const std::uint32_t p2 = enter();
+            device::begin_products();
+            multiply(x, p2, high_, add);
+            multiply(x, high_, p2, true);
+            multiply(x, p1, p1, true);
+        }
+        device::close_products();
+        end_high<1>(m, t);
+        start_high<1>(t);
+        device::begin_products();
+        if constexpr (kind == GemmParts::bf16x3) multiply(x, p1, high_, true);
+        multiply(x, high_, p1, true);
+        device::close_products();
+        end_high<1>(m, t);
     }
 
     /// The same where the high parts are all there is.
@@ -160,7 +179,9 @@ class HopperMultipliers {
             } else {
                 high_ = enter();
             }
-            start_high(t);
+            start_high<0>(t);
+            end_high<0>(m, t);
+            start_high<1>(t);
             end_high<0>(m, t);
             leave<false>(1);
         }
@@ -172,27 +193,12 @@ class HopperMultipliers {
         if (++exponents_ == hopper_exponent_buffers) exponents_ = 0;
     }
 
-    /// Starts t = p0 p0 of the chunk that was entered.
+    /// Starts t = p0 p0 of one half of the chunk that was entered.
+    template <int half>
     __device__ __forceinline__ void start_high(Sums& t) {
+        constexpr int count = gemm_promoted / hopper_step;
         device::begin_products();
-        multiply(t, high_, high_, false);
-        device::close_products();
-    }
-    /// Starts the chunk's cross products.
-    __device__ __forceinline__ void add_cross(Sums& x, bool add) {
-        const std::uint32_t p1 = enter();
-        if constexpr (kind == GemmParts::fp16x2) {
-            device::begin_products();
-            multiply(x, p1, high_, add);
-        } else {
-            const std::uint32_t p2 = enter();
-            device::begin_products();
-            multiply(x, p2, high_, add);
-            multiply(x, high_, p2, true);
-            multiply(x, p1, p1, true);
-            multiply(x, p1, high_, true);
-        }
-        multiply(x, high_, p1, true);
+        multiply<half * count, count>(t, high_, high_, false);
         device::close_products();
     }
     /// m += t, once all but the last `pending` groups of products are done.

@@ -13,6 +13,7 @@
 namespace tinyblas {
 
 inline constexpr unsigned hopper_slots = 7;
+inline constexpr int hopper_step = 16;  // k of one instruction
 inline constexpr unsigned hopper_brick_bytes = gemm_brick * gemm_brick * 2;
 inline constexpr unsigned hopper_halves = hopper_block_n / gemm_brick;  // bricks of a tile's edge
 inline constexpr unsigned hopper_slot_bytes = 2 * hopper_halves * hopper_brick_bytes;
