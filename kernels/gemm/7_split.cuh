@@ -30,7 +30,6 @@
 namespace tinyblas {
 
 inline constexpr int gemm_split_edge = 32;  // of tiles of C, and elements of k at a time
-static_assert(gemm_split_edge == gemm_promoted);
 inline constexpr int gemm_split_threads = 256;
 inline constexpr int gemm_split_rows = gemm_split_threads / gemm_split_edge;  // at once
 using GemmSplitRaster = GemmRaster<gemm_split_edge, gemm_split_edge, 8>;

@@ -11,6 +11,9 @@ template <HopperForm form, GemmParts kind>
 class HopperMultipliers {
     static constexpr int parts = gemm_parts(kind);
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
+    // In which t is summed: the shorter, the less is lost to truncation, at more additions. Where
+    // C is small, a strict product would share k among blocks, and lose little, too.
+    static constexpr int halves = form == HopperForm::sliced ? 2 : 1;
     using Sums = HopperSums;
 
   public:
@@ -152,10 +155,12 @@ class HopperMultipliers {
             multiply(x, high_, p2, true);
             multiply(x, p1, p1, true);
         }
-        device::close_products();
-        end_high<1>(m, t);
-        start_high<1>(t);
-        device::begin_products();
+        if constexpr (halves == 2) {
+            device::close_products();
+            end_high<1>(m, t);
+            start_high<1>(t);
+            device::begin_products();
+        }
         if constexpr (kind == GemmParts::bf16x3) multiply(x, p1, high_, true);
         multiply(x, high_, p1, true);
         device::close_products();
@@ -181,8 +186,10 @@ class HopperMultipliers {
             }
             start_high<0>(t);
             end_high<0>(m, t);
-            start_high<1>(t);
-            end_high<0>(m, t);
+            if constexpr (halves == 2) {
+                start_high<1>(t);
+                end_high<0>(m, t);
+            }
             leave<false>(1);
         }
     }
@@ -193,10 +200,10 @@ class HopperMultipliers {
         if (++exponents_ == hopper_exponent_buffers) exponents_ = 0;
     }
 
-    /// Starts t = p0 p0 of one half of the chunk that was entered.
+    /// Starts t = p0 p0 of the chunk that was entered, or of its half number `half`.
     template <int half>
     __device__ __forceinline__ void start_high(Sums& t) {
-        constexpr int count = gemm_promoted / hopper_step;
+        constexpr int count = gemm_brick / hopper_step / halves;
         device::begin_products();
         multiply<half * count, count>(t, high_, high_, false);
         device::close_products();

@@ -29,10 +29,9 @@ constexpr int gemm_parts(GemmParts kind) { return kind == GemmParts::fp16x2 ? 2 
 /// Where a row's largest element is scaled to: 2^offset to 2^(offset + 1).
 constexpr int gemm_offset(GemmParts kind) { return kind == GemmParts::fp16x2 ? 14 : 50; }
 
-inline constexpr int gemm_brick = 64;     // rows, and elements of k, of a brick
-inline constexpr int gemm_group = 512;    // elements of k that share a row's scale
-inline constexpr int gemm_strip = 32;     // rows that the guard judges together
-inline constexpr int gemm_promoted = 32;  // k whose high products are summed before m takes them
+inline constexpr int gemm_brick = 64;   // rows, and elements of k, of a brick
+inline constexpr int gemm_group = 512;  // elements of k that share a row's scale
+inline constexpr int gemm_strip = 32;   // rows that the guard judges together
 
 /// What the guard found in an operand's strip: bits, to be combined by or.
 enum GemmFinding : unsigned {
