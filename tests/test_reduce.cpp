@@ -301,7 +301,7 @@ TYPED_TEST(ReduceSmall, NormsNeitherOverflowNorUnderflow) {
 }
 
 TEST(ReduceSmall, NormsOfDoublesWhereTheRangesMeet) {
-    for (const double edge : {0x1p-511, 0x1p+486, 0x1p-512, 0x1p+487, 0x1p-510})
+    for (const double edge : {0x1p-511, 0x1p+486, 0x1p-512, 0x1p+487, 0x1p-510, 0x1p-600, 0x1p+600})
         for (const double step : {1 - 0x1p-53, 1.0, 1 + 0x1p-52}) {
             const double x = edge * step;
             Few<double> few({3 * x, 4 * x, 12 * x});

@@ -140,6 +140,11 @@ TEST(Transpose, NaiveReadsASectorForEachElement) {
     EXPECT_EQ(write.sectors, 4 * write.requests);
 }
 
+TEST(Transpose, PaddedIsCoalescedAndConflictFree) {
+    for (const bool in_place : {false, true})
+        expect_at_its_best(traced_transpose<float>({TransposeKernel::padded, -1}, in_place));
+}
+
 TEST(Transpose, EveryTunedEntryIsCoalescedAndConflictFree) {
     int entries = 0;
     for (int entry = 0; entry < transpose_entries; ++entry) {

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+# Faults to plant, one at a time, and the tests that must notice. Each is a line of our source and what it becomes.
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    file: str          # relative to the project
+    old: str           # stands there exactly once
+    new: str
+    unit: str          # the source of the library that has to be compiled anew
+    tests: str         # programs, each perhaps with a filter after ':'
+    traced: bool = False  # in the build that sees every access
+
+
+GEMM = "src/gemm.cu"
+PLANES = "src/gemm_planes.cu"
+REDUCE = "src/reduce.cu"
+TRANSPOSE = "src/transpose.cu"
+POLYVAL = "src/polyval.cu"
+C_API = "src/c_api_matrix.cpp"
+
+MUTANTS = [
+    # gemm
+    Mutant("a term of k is dropped", "kernels/gemm/1_naive.cuh",
+           "p < a.columns; ++p)", "p + 1 < a.columns; ++p)", GEMM, "test_gemm_exact"),
+    Mutant("inputs are rounded to TF32", "kernels/gemm/1_naive.cuh",
+           "device::multiply_add(acc, a(i, p), b(p, j));",
+           "device::multiply_add(acc, static_cast<T>(device::from_fp16(device::to_fp16("
+           "static_cast<float>(a(i, p))))), b(p, j));", GEMM, "test_gemm"),
+    Mutant("a barrier is missing before the tile is read", "kernels/gemm/2_tiled.cuh",
+           "fill(b_tile, b, p0, corner.j);\n        __syncthreads();",
+           "fill(b_tile, b, p0, corner.j);", GEMM, "test_gemm_exact"),
+    Mutant("a barrier is missing before the tile is filled again", "kernels/gemm/2_tiled.cuh",
+           "b_value);\n        }\n        __syncthreads();", "b_value);\n        }", GEMM,
+           "test_gemm_exact"),
+    Mutant("a tile's ragged edge is read past the end of k", "kernels/gemm/2_tiled.cuh",
+           "i + row < from.rows && j + column < from.columns", "i + row < from.rows", GEMM,
+           "test_gemm_semantics test_gemm_exact"),
+    Mutant("C is written past its last column", "kernels/gemm/2_tiled.cuh",
+           "if (i < c.rows && j < c.columns) store(", "if (i < c.rows && j <= c.columns) store(",
+           GEMM, "test_gemm_exact test_gemm_semantics"),
+    Mutant("beta = 0 reads C", "kernels/gemm/parts.cuh",
+           "if (beta != T(0)) device::multiply_add(value, beta, c);",
+           "device::multiply_add(value, beta, c);", GEMM, "test_gemm_semantics"),
+    Mutant("alpha is lost", "kernels/gemm/parts.cuh",
+           "T value = alpha * acc;", "T value = acc;", GEMM, "test_gemm_exact"),
+    Mutant("the raster leaves out a tile row", "kernels/gemm/parts.cuh",
+           "first + group < tiles_m ? group : tiles_m - first",
+           "first + group < tiles_m ? group : tiles_m - first > 1 ? tiles_m - first - 1 : 1", GEMM,
+           "test_gemm_exact test_gemm"),
+    Mutant("strides of A and B are not exchanged with them", "src/gemm.cu",
+           "call.a = std::exchange(call.b, call.a.transposed()).transposed();",
+           "call.a = std::exchange(call.b, call.a.transposed());", GEMM,
+           "test_gemm_exact test_gemm_semantics"),
+    Mutant("alpha = 0 reads A and B", "src/gemm.cu",
+           "if (alpha == T(0) || a.columns == 0) {", "if (a.columns == 0) {", GEMM,
+           "test_gemm_semantics"),
+    Mutant("C may overlap A", "src/gemm.cu",
+           "require(!overlap(footprint, Footprint(call.a))", "require(true", GEMM,
+           "test_gemm_errors"),
+    Mutant("a wrong line of the table", "kernels/gemm/tiles.hpp",
+           "gemm_fill(entry.tile, multiprocessors, m, n) >= entry.least_fill)",
+           "gemm_fill(entry.tile, multiprocessors, m, n) <= entry.least_fill)", GEMM,
+           "test_gemm test_gemm_exact"),
+    # Precision::fp32
+    Mutant("a cross product is left out", "kernels/gemm/7_split.cuh",
+           "device::multiply_add(x[r], a_part(1), b_part(0));", "", PLANES,
+           "test_gemm_split test_gemm_accurate"),
+    Mutant("cross products have the wrong scale", "kernels/gemm/7_split.cuh",
+           "0x1p-11f : 1.0f", "0x1p-10f : 1.0f", PLANES,
+           "test_gemm_split test_gemm_accurate"),
+    Mutant("the guard lets one power of two too many pass", "kernels/gemm/planes.hpp",
+           "inline constexpr int gemm_fp16_spread = 28;",
+           "inline constexpr int gemm_fp16_spread = 29;", PLANES,
+           "test_gemm_accurate test_gemm_precision"),
+    Mutant("the guard takes NaN for a wide range", "kernels/gemm/planes_guard.cuh",
+           "if (largest[run] >= 0x7F800000u) found |= gemm_strict;",
+           "if (largest[run] >= 0x7F800000u) found |= gemm_wide;", PLANES,
+           "test_gemm_accurate test_gemm_precision"),
+    Mutant("exponents of subnormals are off by one", "kernels/gemm/planes_guard.cuh",
+           "static_cast<int>(larger >> 23) - (127 + 24)",
+           "static_cast<int>(larger >> 23) - (127 + 23)", PLANES,
+           "test_gemm_planes"),
+    # Reductions
+    Mutant("abs is lost", "kernels/reduce/sums.cuh",
+           "sum += std::fabs(x);", "sum += x;", REDUCE, "test_reduce"),
+    Mutant("the last element is skipped", "kernels/reduce/1_naive.cuh",
+           "+ t; i < n; i += step)", "+ t; i + 1 < n; i += step)", REDUCE, "test_reduce"),
+    Mutant("blocks are added up in an order of their own", "kernels/reduce/parts.cuh",
+           "end.workspace->totals[blockIdx.x] = total;",
+           "end.workspace->totals[blockIdx.x < 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x - 2] = total;", REDUCE,
+           "test_reduce:*Bits*:*Model*"),
+    Mutant("a sum of a warp leaves out lanes", "kernels/reduce/parts.cuh",
+           "for (unsigned step = lanes / 2; step > 0; step /= 2)",
+           "for (unsigned step = lanes / 2; step > 1; step /= 2)", REDUCE, "test_reduce"),
+    Mutant("nrm2 overflows", "kernels/reduce/sums.cuh",
+           "if (size > RangedSquares::above)",
+           "if (size > 2 * RangedSquares::above * RangedSquares::above)", REDUCE,
+           "test_reduce:*RangesMeet*"),
+    Mutant("a negative increment starts at the wrong end", "kernels/reduce/operands.cuh",
+           "return {first + (start + offset) * group_size<T> * increment, increment};",
+           "return {first + (start + offset) * group_size<T> * (increment < 0 ? -increment : increment), "
+           "increment};", REDUCE, "test_reduce"),
+    # Transpose
+    Mutant("the pad is gone", "src/transpose.cu", "launch_transpose_padded<Unit, 1>",
+           "launch_transpose_padded<Unit, 0>", TRANSPOSE, "test_trace_kernels", traced=True),
+    Mutant("a barrier is missing between writing and reading the tile",
+           "kernels/transpose/2_padded.cuh",
+           "share.put(tile, from);\n    __syncthreads();", "share.put(tile, from);", TRANSPOSE,
+           "test_transpose"),
+    Mutant("a transposed tile lands at the wrong place", "kernels/transpose/2_padded.cuh",
+           "write_transposed<Unit>(tile, {b, corner.j, corner.i});",
+           "write_transposed<Unit>(tile, {b, corner.i, corner.j});", TRANSPOSE, "test_transpose"),
+    Mutant("a chunk at the edge is one unit too long", "kernels/transpose/parts.cuh",
+           "if (e < valid) to[e] = from[e];", "if (e <= valid) to[e] = from[e];", TRANSPOSE,
+           "test_transpose"),
+    Mutant("in place, tiles on the diagonal are left out", "kernels/transpose/2_padded.cuh",
+           "if (corner.i > corner.j) return;", "if (corner.i >= corner.j) return;", TRANSPOSE,
+           "test_transpose"),
+    # Polynomials
+    Mutant("Horner's rule ends a step early", "kernels/polyval/3_tuned.cuh",
+           "for (int k = 0; k < run; ++k) horner_step(", "for (int k = 0; k + 1 < run; ++k) horner_step(",
+           POLYVAL, "test_polyval"),
+    Mutant("a product's rounding error is not made up for", "kernels/polyval/compensated.cuh",
+           "device::fused_multiply_add(acc, x, -product);", "T(0);", POLYVAL,
+           "test_polyval test_polyval_semantics"),
+    # Host code
+    Mutant("an error names the wrong argument's number", "src/c_api_matrix.cpp",
+           'numbers.lda, "lda", x.lda', 'numbers.ldb, "lda", x.lda', C_API,
+           "test_c_api_gemm_errors test_c_api_errors"),
+    Mutant("a leading dimension one too small is accepted", "src/c_api_matrix.cpp",
+           'require_argument(x.ldc >= least_c,', 'require_argument(x.ldc + 1 >= least_c,', C_API,
+           "test_c_api_gemm_errors test_c_api_errors"),
+    Mutant("row-major and column-major are exchanged", "src/c_api.hpp",
+           "return {data, rows, columns, along_rows ? ld : 1, along_rows ? 1 : ld};",
+           "return {data, rows, columns, along_rows ? 1 : ld, along_rows ? ld : 1};", C_API,
+           "test_c_api test_c_api_batched"),
+    Mutant("views that meet in one element pass for distinct", "src/check.cpp",
+           "if (remainder < x.element && columns_meet(column)) return true;", "", "src/check.cpp",
+           "test_overlap test_gemm_errors test_transpose_errors"),
+]
