@@ -30,10 +30,11 @@ __device__ __forceinline__ void set_to_zero(HopperSums& sums) {
 struct HopperColumns {
     const int* bricks[hopper_halves];
 
-    /// That of the thread's sum number `e`.
-    __device__ __forceinline__ int of(int e) const {
-        const int column = e / 4 * 8 + e % 2;
-        return bricks[column / gemm_brick][first_column() + column % gemm_brick];
+    /// Those of the thread's sums 4 j and 4 j + 2 (x), 4 j + 1 and 4 j + 3 (y).
+    __device__ __forceinline__ int2 of(int j) const {
+        const int column = j * 8;
+        return *reinterpret_cast<const int2*>(bricks[column / gemm_brick] + first_column() +
+                                              column % gemm_brick);
     }
 };
 __device__ __forceinline__ HopperColumns columns_in(const int (&shared)[hopper_block_n]) {
@@ -50,32 +51,51 @@ __device__ __forceinline__ HopperColumns last_columns(const HopperWork& work,
     return {{brick(0), brick(1)}};
 }
 
+/// The thread's four sums of two columns, times 2^(their row's and their column's exponent).
+__device__ __forceinline__ void scale_four(HopperSums& sums, int j, const float (&row)[2],
+                                           float column, float next_column) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        sums[4 * j + 2 * h] *= row[h] * column;
+        sums[4 * j + 2 * h + 1] *= row[h] * next_column;
+    }
+}
+
 /// The sums come to another scale: times 2^(drift of the row + that of the column).
 __device__ __forceinline__ void rescale(HopperSums& sums, const int (&row_drift)[2],
                                         const HopperColumns& before, const HopperColumns& now) {
     const float row[2] = {gemm_power(row_drift[0]), gemm_power(row_drift[1])};
 #pragma unroll
-    for (int e = 0; e < hopper_sums; ++e)
-        sums[e] *= row[e / 2 % 2] * gemm_power(before.of(e) - now.of(e));
+    for (int j = 0; j < hopper_sums / 4; ++j) {
+        const int2 from = before.of(j), to = now.of(j);
+        scale_four(sums, j, row, gemm_power(from.x - to.x), gemm_power(from.y - to.y));
+    }
 }
 
 /// The sums become C's elements before alpha: the scales are undone, with one rounding at most.
 template <GemmParts kind>
 __device__ __forceinline__ void unscale(HopperSums& sums, const int (&rows)[2],
                                         const HopperColumns& columns) {
-    const auto exponent = [&](int e) {
-        return rows[e / 2 % 2] + columns.of(e) - 2 * gemm_offset(kind);
+    constexpr int offset = gemm_offset(kind), near = 63;  // two such powers make a normal number
+    const auto is_near = [](int exponent) {
+        return static_cast<unsigned>(exponent - offset + near) <= 2 * near;
     };
-    bool normal = true;
+    bool all_near = is_near(rows[0]) && is_near(rows[1]);
 #pragma unroll
-    for (int e = 0; e < hopper_sums; ++e) normal &= exponent(e) >= -126 && exponent(e) <= 127;
-    if (__all_sync(~0u, normal)) {
+    for (int j = 0; j < hopper_sums / 4; ++j)
+        all_near = all_near && is_near(columns.of(j).x) && is_near(columns.of(j).y);
+    if (__all_sync(~0u, all_near)) {
+        const float row[2] = {gemm_power(rows[0] - offset), gemm_power(rows[1] - offset)};
 #pragma unroll
-        for (int e = 0; e < hopper_sums; ++e) sums[e] *= gemm_power(exponent(e));
+        for (int j = 0; j < hopper_sums / 4; ++j)
+            scale_four(sums, j, row, gemm_power(columns.of(j).x - offset),
+                       gemm_power(columns.of(j).y - offset));
     } else {
 #pragma unroll
         for (int e = 0; e < hopper_sums; ++e) {
-            const int bounded = max(-252, min(254, exponent(e)));
+            const int2 pair = columns.of(e / 4);
+            const int exponent = rows[e / 2 % 2] + (e % 2 ? pair.y : pair.x) - 2 * offset;
+            const int bounded = max(-252, min(254, exponent));
             sums[e] = sums[e] * gemm_power(bounded / 2) * gemm_power(bounded - bounded / 2);
         }
     }
