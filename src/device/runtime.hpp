@@ -27,13 +27,13 @@ struct Properties {
 /// `blocks` as the size of a grid; invalid_argument if a grid cannot have that many.
 unsigned grid(std::int64_t blocks, const char* operation);
 
-int current_device();  // no_device if there is none
-Properties properties(int device);
+int current_device(const char* operation = "device");  // no_device if there is none
+Properties properties(int device, const char* operation = "device");
 
 /// Makes `device` current on this thread for the guard's lifetime.
 class Guard {
   public:
-    explicit Guard(int device);
+    explicit Guard(int device, const char* operation = "device");
     ~Guard();
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
@@ -43,12 +43,12 @@ class Guard {
     bool changed_;
 };
 
-Stream create_stream();  // does not wait for the default stream
+Stream create_stream(const char* operation = "context");  // does not wait for the default stream
 void destroy_stream(Stream stream) noexcept;
 void synchronize(Stream stream, const char* operation);
 
 /// An event holds the place that a stream had reached when it was recorded.
-Event create_event();
+Event create_event(const char* operation);
 void destroy_event(Event event) noexcept;
 void record(Event event, Stream stream, const char* operation);
 void wait(Stream stream, Event event, const char* operation);  // what `stream` does next waits
@@ -66,7 +66,7 @@ void release_of_graphs() noexcept;
 /// While one lives, its thread may do what a capture in progress would forbid, such as to allocate.
 class Uncaptured {
   public:
-    Uncaptured();
+    Uncaptured() noexcept;
     ~Uncaptured();
     Uncaptured(const Uncaptured&) = delete;
     Uncaptured& operator=(const Uncaptured&) = delete;
@@ -82,18 +82,27 @@ Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
                        const char* operation);
 void destroy_texture(Texture texture) noexcept;
 /// What the start of a texture must be a multiple of, in bytes.
-std::size_t texture_alignment(int device);
+std::size_t texture_alignment(int device, const char* operation = "device");
 /// The most elements of one texture.
-std::int64_t longest_texture(int element_bytes, int device);
+std::int64_t longest_texture(int element_bytes, int device, const char* operation = "device");
+
+/// How the copy engine finds tiles of a matrix in memory: a kernel's parameter, for copy_tile() of
+/// device.hpp. The matrix has `rows` rows of `columns` floats, `stride` elements apart, data and
+/// stride multiples of 16 bytes; a tile is at most 256 x 256, its rows multiples of 16 bytes.
+struct alignas(64) TileMap {
+    std::uint64_t words[16];
+};
+TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                  int tile_rows, int tile_columns, const char* operation);
 
 /// `rows` rows of `width` bytes; `pitch` becomes the distance of two rows, at least `width` and a
-/// multiple of `element_size`.
+/// multiple of `element_size`. Memory comes and goes even while a stream is being captured.
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
-               std::size_t& pitch);
+               std::size_t& pitch, const char* operation = "matrix");
 void release(Memory memory, void* data) noexcept;
 
 /// Whether kernels can read and write at `data`: false for pageable host memory.
-bool reachable(const void* data);
+bool reachable(const void* data, const char* operation = "copy");
 
 /// Sets `bytes` bytes of device memory to zero and waits until they are.
 void set_to_zero(void* data, std::size_t bytes, const char* operation);

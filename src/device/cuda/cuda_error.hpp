@@ -6,7 +6,7 @@
 
 namespace tinyblas::device {
 
-/// Throws Error if `error` is a failure, saying which operation met it.
-void check(cudaError_t error, const char* operation);
+/// Throws Error if `error` is a failure, saying which operation met it in which function of CUDA.
+void check(cudaError_t error, const char* function, const char* operation);
 
 }  // namespace tinyblas::device

@@ -15,22 +15,42 @@
 
 namespace tinyblas::device {
 
-/// Enqueues kernel(arguments...) on `stream`; throws Error that names `operation` if the launch
-/// fails. `large_shared` bytes are what the kernel takes through large_shared().
-template <class... Parameters, class... Arguments>
-void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                  std::size_t large_shared, Stream stream, const Arguments&... arguments) {
+/// More than 48 KB of shared memory must be allowed to a kernel before its launch.
+template <class Kernel>
+void allow_large_shared(const char* operation, Kernel* kernel, std::size_t large_shared) {
     constexpr std::size_t always_allowed = 48 << 10;
     if (large_shared > always_allowed)
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(large_shared)),
-              operation);
+              "cudaFuncSetAttribute", operation);
+}
+
+/// Enqueues kernel(arguments...) on `stream`; throws Error that names `operation` if the launch
+/// fails. Runs of `cluster` blocks along the grid's x, which they divide, are clusters.
+/// `large_shared` bytes are what the kernel takes through large_shared().
+template <class... Parameters, class... Arguments>
+void launch_grid_of_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                             unsigned cluster, dim3 block, std::size_t large_shared, Stream stream,
+                             const Arguments&... arguments) {
+    allow_large_shared(operation, kernel, large_shared);
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = large_shared;
     config.stream = stream;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+    config.attrs = &attribute;
+    config.numAttrs = cluster > 1 ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+          "cudaLaunchKernelExC", operation);
+}
+template <class... Parameters, class... Arguments>
+void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                  std::size_t large_shared, Stream stream, const Arguments&... arguments) {
+    launch_grid_of_clusters(operation, kernel, grid, 1, block, large_shared, stream, arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
@@ -38,39 +58,70 @@ void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim
     launch_large(operation, kernel, grid, block, 0, stream, arguments...);
 }
 
+/// launch_large of a kernel that has no use for the first-level cache: all that can be is shared
+/// memory, so that as many blocks as possible find room.
+template <class... Parameters, class... Arguments>
+void launch_uncached(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                     std::size_t large_shared, Stream stream, const Arguments&... arguments) {
+    allow_large_shared(operation, kernel, large_shared);
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attribute.val.sharedMemCarveout = 100;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = large_shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+          "cudaLaunchKernelExC", operation);
+}
+
 /// launch of one cluster of `blocks` blocks, at most 8.
 template <class... Parameters, class... Arguments>
 void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsigned blocks,
                     dim3 block, Stream stream, const Arguments&... arguments) {
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = blocks;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = blocks;
-    config.blockDim = block;
-    config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+    launch_grid_of_clusters(operation, kernel, blocks, blocks, block, 0, stream, arguments...);
 }
 
-/// launch of a kernel that may start while the one before it on the stream still runs, once all of
-/// that one's blocks have called let_dependents_start() or ended; it must call wait_for_launcher().
-/// Where a GPU or its machine code lacks these words, a plain launch.
+/// launch_grid_of_clusters of a kernel that may start while the one before it on the stream still
+/// runs, once all of that one's blocks have called let_dependents_start() or ended; it must call
+/// wait_for_launcher(). Where a GPU or its machine code lacks these words, a plain launch.
 template <class... Parameters, class... Arguments>
-void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                      Stream stream, const Arguments&... arguments) {
-    cudaLaunchAttribute dependent = {};
-    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    dependent.val.programmaticStreamSerializationAllowed = 1;
+void launch_dependent_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                               unsigned cluster, dim3 block, std::size_t large_shared,
+                               Stream stream, const Arguments&... arguments) {
+    allow_large_shared(operation, kernel, large_shared);
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
+    config.dynamicSmemBytes = large_shared;
     config.stream = stream;
-    config.attrs = &dependent;
-    config.numAttrs = properties(current_device()).compute_capability == 90 ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+    config.attrs = attributes;
+    const bool dependent =
+        properties(current_device(operation), operation).compute_capability == 90;
+    config.numAttrs = !dependent ? 0 : cluster > 1 ? 2 : 1;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+          "cudaLaunchKernelExC", operation);
+}
+template <class... Parameters, class... Arguments>
+void launch_large_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                            dim3 block, std::size_t large_shared, Stream stream,
+                            const Arguments&... arguments) {
+    launch_dependent_clusters(operation, kernel, grid, 1, block, large_shared, stream,
+                              arguments...);
+}
+template <class... Parameters, class... Arguments>
+void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                      Stream stream, const Arguments&... arguments) {
+    launch_large_dependent(operation, kernel, grid, block, 0, stream, arguments...);
 }
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
@@ -219,6 +270,9 @@ __device__ __forceinline__ void claim_registers() {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
+/// An address in shared memory, to which bytes can be added.
+using SharedAddress = std::uint32_t;
+
 /// A pointer into shared memory as the 32-bit address that its instructions take, kept in a
 /// register.
 template <class T>
@@ -233,7 +287,7 @@ class SharedPointer {
         moved.address_ += elements * static_cast<int>(sizeof(T));
         return moved;
     }
-    __device__ __forceinline__ std::uint32_t address() const { return address_; }
+    __device__ __forceinline__ SharedAddress address() const { return address_; }
 
   private:
     std::uint32_t address_;
@@ -249,6 +303,13 @@ __device__ __forceinline__ void load_vector(double (&to)[2], SharedPointer<doubl
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];"
                  : "=d"(to[0]), "=d"(to[1])
                  : "r"(from.address()));
+}
+/// One element, in the order that the source gives.
+__device__ __forceinline__ void load_element(float& to, SharedPointer<float> from) {
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(to) : "r"(from.address()));
+}
+__device__ __forceinline__ void load_element(double& to, SharedPointer<double> from) {
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(to) : "r"(from.address()));
 }
 template <class T, int count>
 __device__ __forceinline__ void load_vector(T (&to)[count], const T* from) {
@@ -287,6 +348,12 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
 template <class T>
 __device__ __forceinline__ T load_fresh(const T* from) {
     return __ldcg(from);
+}
+template <class T, int count>
+__device__ __forceinline__ void load_fresh(T (&to)[count], const T* from) {
+    static_assert(count * sizeof(T) == 16);
+    const uint4 vector = __ldcg(reinterpret_cast<const uint4*>(from));
+    std::memcpy(to, &vector, 16);
 }
 
 /// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it.
@@ -363,6 +430,77 @@ __device__ __forceinline__ void close_copy_group() { asm volatile("cp.async.comm
 template <int pending>
 __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+/// Arrives at a barrier once all copies that the calling thread has started so far are there.
+__device__ __forceinline__ void arrive_when_copied(SharedAddress barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/// d += A B on the tensor cores (compute capability 9.0), by the lanes of a warp together: A 16 x
+/// 16, B 16 x 8. With g = lane / 4 and t = lane % 4, a[2 q + h] is A's element (g + 8 h, 4 q + t),
+/// b[q] is B's (4 q + t, g), d[2 h + e] is d's (g + 8 h, 2 t + e). Each sum is a chain of
+/// multiply_add in the order of k, bit for bit.
+__device__ __forceinline__ void multiply_fp64(double (&d)[4], const double (&a)[8],
+                                              const double (&b)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+}
+
+/// Barriers in shared memory that count arrivals and bytes. One thread makes them ready, then
+/// publishes them.
+__device__ __forceinline__ void make_barrier(SharedAddress barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+__device__ __forceinline__ void publish_barriers() {
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
+}
+/// Arrives: what the thread has read and written lies before the end of the phase.
+__device__ __forceinline__ void arrive(SharedAddress barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+/// Arrives, and announces bytes that copies will bring.
+__device__ __forceinline__ void arrive_expecting(SharedAddress barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+/// Waits until the phase of this parity has ended.
+__device__ __forceinline__ void wait_for_phase(SharedAddress barrier, unsigned parity) {
+    asm volatile(
+        "{\n\t.reg .pred done;\n"
+        "again_%=:\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+        "@!done bra again_%=;\n\t}" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+/// Copies `bytes` (a multiple of 16) from global memory to shared memory, and tells the barrier.
+__device__ __forceinline__ void copy_bulk(SharedAddress to, const void* from, unsigned bytes,
+                                          SharedAddress barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+}
+/// Copies the tile of a matrix whose first element is (row, column), row by row without gaps, to a
+/// multiple of 128 bytes in shared memory, and tells the barrier of all its bytes: what lies
+/// outside the matrix becomes zero. `map`: a kernel's __grid_constant__ parameter.
+__device__ __forceinline__ void copy_tile(SharedAddress to, const TileMap& map, int row, int column,
+                                          SharedAddress barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+        "[%1, {%3, %2}], [%4];" ::"r"(to),
+        "l"(&map), "r"(row), "r"(column), "r"(barrier)
+        : "memory");
+}
+/// What ordinary instructions have written to memory, the copies that follow see too.
+__device__ __forceinline__ void publish_to_copies() {
+    asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 }  // namespace tinyblas::device

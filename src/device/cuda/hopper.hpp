@@ -18,7 +18,7 @@ void launch_clusters(const char* operation, void (*kernel)(Parameters...), unsig
                      const Arguments&... arguments) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(large_shared)),
-          operation);
+          "cudaFuncSetAttribute", operation);
     cudaLaunchAttribute attributes[2] = {};
     attributes[0].id = cudaLaunchAttributeClusterDimension;
     attributes[0].val.clusterDim.x = cluster_blocks;
@@ -32,7 +32,8 @@ void launch_clusters(const char* operation, void (*kernel)(Parameters...), unsig
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = 2;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), operation);
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+          "cudaLaunchKernelExC", operation);
 }
 
 /// The block's place in its cluster.
@@ -49,20 +50,7 @@ __device__ __forceinline__ unsigned lane() {
     return lane;
 }
 
-/// Barriers in shared memory that count arrivals and bytes. One thread makes them ready, then
-/// publishes them.
-__device__ __forceinline__ void make_barrier(std::uint32_t barrier, unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
-}
-__device__ __forceinline__ void publish_barriers() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
-}
-/// Arrives, and announces bytes that copies will bring.
-__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-/// Arrives at the same barrier of block `rank` of the cluster. Says nothing of memory: what was
+/// Arrives at the barrier of block `rank` of the cluster. Says nothing of memory: what was
 /// read from shared memory has been read, and that is all its waiter wants to know.
 __device__ __forceinline__ void arrive_at(std::uint32_t barrier, unsigned rank) {
     asm volatile(
@@ -72,27 +60,7 @@ __device__ __forceinline__ void arrive_at(std::uint32_t barrier, unsigned rank) 
         "r"(rank)
         : "memory");
 }
-/// Waits until the phase of this parity has ended.
-__device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, unsigned parity) {
-    asm volatile(
-        "{\n\t.reg .pred done;\n"
-        "again_%=:\n\t"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-        "@!done bra again_%=;\n\t}" ::"r"(barrier),
-        "r"(parity)
-        : "memory");
-}
-
-/// Copies `bytes` (a multiple of 16) from global memory to shared memory, and tells the barrier.
-__device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, unsigned bytes,
-                                          std::uint32_t barrier) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-        "[%3];" ::"r"(to),
-        "l"(from), "r"(bytes), "r"(barrier)
-        : "memory");
-}
-/// The same into the blocks of the cluster whose bit is set in `blocks`, telling the barrier of
+/// copy_bulk into the blocks of the cluster whose bit is set in `blocks`, telling the barrier of
 /// each.
 __device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t to,
                                              const void* from, unsigned bytes,
@@ -104,10 +72,6 @@ __device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t
         : "memory");
 }
 
-/// What ordinary instructions have written to memory, the copies that follow see too.
-__device__ __forceinline__ void publish_to_copies() {
-    asm volatile("fence.proxy.async;" ::: "memory");
-}
 /// Reads what another block releases.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
     unsigned value;
@@ -118,11 +82,6 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
 /// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
 __device__ __forceinline__ void barrier_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
-}
-
-/// The half of barrier_of that does not wait.
-__device__ __forceinline__ void arrive_at_barrier_of(int number, int threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
 /// Tensor-core products of a warpgroup run beside its other instructions: begin, products, close

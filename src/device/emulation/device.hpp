@@ -49,6 +49,21 @@ void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim
     launch_large(operation, kernel, grid, block, 0, stream, arguments...);
 }
 
+/// launch_large.
+template <class... Parameters, class... Arguments>
+void launch_uncached(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                     std::size_t large_shared, Stream stream, const Arguments&... arguments) {
+    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+}
+
+/// launch_large of blocks of which runs of `cluster` are clusters where has_clusters.
+template <class... Parameters, class... Arguments>
+void launch_grid_of_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                             unsigned /*cluster*/, dim3 block, std::size_t large_shared,
+                             Stream stream, const Arguments&... arguments) {
+    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+}
+
 /// launch of `blocks` blocks, which are a cluster where has_clusters.
 template <class... Parameters, class... Arguments>
 void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsigned blocks,
@@ -57,6 +72,18 @@ void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsign
 }
 
 /// launch: kernels run one after another.
+template <class... Parameters, class... Arguments>
+void launch_dependent_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                               unsigned /*cluster*/, dim3 block, std::size_t large_shared,
+                               Stream stream, const Arguments&... arguments) {
+    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+}
+template <class... Parameters, class... Arguments>
+void launch_large_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid,
+                            dim3 block, std::size_t large_shared, Stream stream,
+                            const Arguments&... arguments) {
+    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+}
 template <class... Parameters, class... Arguments>
 void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                       Stream stream, const Arguments&... arguments) {
@@ -121,11 +148,6 @@ T opaque(T x) {
     return x;
 }
 
-inline void require_aligned(const void* address, std::size_t bytes, Place place) {
-    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) [[unlikely]]
-        fail_thread("an address is not a multiple of " + std::to_string(bytes) + " bytes", place);
-}
-
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
 
@@ -146,6 +168,9 @@ void claim_registers() {
     static_assert(count % 8 == 0 && count >= 24 && count <= 256);
 }
 
+/// An address in shared memory, to which bytes can be added; on a GPU, a 32-bit number.
+using SharedAddress = std::byte*;
+
 /// A pointer into shared memory; on a GPU, a 32-bit address.
 template <class T>
 class SharedPointer {
@@ -159,6 +184,7 @@ class SharedPointer {
         return moved;
     }
     T* get() const { return pointer_; }
+    SharedAddress address() const { return reinterpret_cast<SharedAddress>(pointer_); }
 
   private:
     T* pointer_;
@@ -174,6 +200,11 @@ void load_vector(T (&to)[count], const T* from, Place place = Place::here()) {
 template <class T, int count>
 void load_vector(T (&to)[count], SharedPointer<T> from, Place place = Place::here()) {
     load_vector(to, from.get(), place);
+}
+/// One element.
+template <class T>
+void load_element(T& to, SharedPointer<T> from, Place place = Place::here()) {
+    read_at_once(&to, from.get(), sizeof to, place);
 }
 template <class T, int count>
 void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
@@ -198,6 +229,10 @@ void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) 
 template <class T>
 T load_fresh(const T* from) {
     return *from;
+}
+template <class T, int count>
+void load_fresh(T (&to)[count], const T* from, Place place = Place::here()) {
+    load_vector(to, from, place);
 }
 
 /// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it, as on a GPU.
@@ -245,6 +280,21 @@ inline void close_copy_group() { close_copies(); }
 template <int pending>
 void wait_for_copies() {
     finish_copies(pending);
+}
+/// Barriers of phases and copies of the copy engine (fibers.hpp) need no fences here.
+inline void publish_barriers() {}
+inline void publish_to_copies() {}
+/// Arrives: what the thread has read and written lies before the end of the phase.
+inline void arrive(SharedAddress barrier, Place place = Place::here()) {
+    arrive_expecting(barrier, 0, place);
+}
+
+/// Arrives at a barrier once all copies that the calling thread has started so far are there:
+/// they are made at once.
+inline void arrive_when_copied(SharedAddress barrier, Place place = Place::here()) {
+    close_copies();
+    finish_copies(0);
+    arrive(barrier, place);
 }
 
 /// What all shuffles share: the value of lane `source`, or the caller's own if `inside` is false.

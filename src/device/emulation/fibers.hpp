@@ -25,6 +25,8 @@ namespace tinyblas::device {
 extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;
 
+struct TileMap;
+
 /// A place in the source; as a defaulted argument, the caller's.
 struct Place {
     const char* file;
@@ -62,6 +64,12 @@ unsigned current_lane();
 void* shared_storage(const void* key, std::size_t bytes, std::size_t alignment, bool large,
                      const char* name);
 
+/// Fails unless `address` is a multiple of `bytes`.
+inline void require_aligned(const void* address, std::size_t bytes, Place place) {
+    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) [[unlikely]]
+        fail_thread("an address is not a multiple of " + std::to_string(bytes) + " bytes", place);
+}
+
 /// Fails unless the bytes from `first` on lie in the block's shared memory.
 void require_shared(const void* first, std::size_t bytes, Place place);
 
@@ -71,6 +79,21 @@ void fetch_bytes(void* to, int bytes, unsigned long long texture, int index, Pla
 /// The counter's value, which becomes one larger, or 0 after `last`. Orders memory: what threads
 /// wrote before their turn can be read after a later one.
 unsigned take_turn(unsigned* counter, unsigned last, Place place = Place::here());
+
+/// d += A B by the lanes of a warp together: A 16 x 16, B 16 x 8. With g = lane / 4 and t = lane %
+/// 4, a[2 q + h] is A's element (g + 8 h, 4 q + t), b[q] is B's (4 q + t, g), d[2 h + e] is d's (g
+/// + 8 h, 2 t + e). Each sum is a chain of multiply_add in the order of k.
+void multiply_fp64(double (&d)[4], const double (&a)[8], const double (&b)[4],
+                   Place place = Place::here());
+
+// Barriers that count arrivals and bytes, and the copy engine: as device.hpp says.
+void make_barrier(std::byte* barrier, unsigned arrivals, Place place = Place::here());
+void arrive_expecting(std::byte* barrier, unsigned bytes, Place place = Place::here());
+void wait_for_phase(std::byte* barrier, unsigned parity, Place place = Place::here());
+void copy_bulk(std::byte* to, const void* from, unsigned bytes, std::byte* barrier,
+               Place place = Place::here());
+void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte* barrier,
+               Place place = Place::here());
 
 // The calling thread's asynchronous copies to shared memory, in closed groups and one open group.
 void start_copy(void* to, const void* from, int bytes, int valid, Place place);

@@ -114,6 +114,7 @@ void Machine::run_blocks(dim3 grid, dim3 block) {
 void Machine::run_block() {
     tracer.begin_block();
     for (const Storage& storage : storages) storage.clear();
+    phases.begin_block();
     for (unsigned i = 0; i < count_; ++i) threads_[i]->state = State::not_begun;
     for (unsigned left = count_; left > 0;) {
         if (schedule > 1) std::shuffle(order_.begin(), order_.end(), random_);
@@ -128,9 +129,13 @@ void Machine::run_block() {
                      triple(blockIdx));
             if (thread.state == State::returned) --left;
         }
-        if (left > 0 && !release_exchanges() && !release_barrier())
+        if (left > 0 && !release_exchanges() && !release_phases() && !release_barrier())
             fail(Status::device_error, operation_, ": ", who_waits(), ", block ", triple(blockIdx));
     }
+    if (phases.copies_are_flying())
+        fail(Status::device_error, operation_,
+             ": a copy was still on its way when all threads had returned, block ",
+             triple(blockIdx));
     check_canaries();
     tracer.end_block();
 }
@@ -177,6 +182,19 @@ bool Machine::release_exchanges() {
     for (unsigned i = 0; i < count_; ++i)
         if (threads_[i]->state == State::in_exchange && release_lanes(*threads_[i]))
             released = true;
+    return released;
+}
+
+bool Machine::release_phases() {
+    bool released = false;
+    for (unsigned i = 0; i < count_; ++i) {
+        Thread& thread = *threads_[i];
+        if (thread.state != State::in_phase) continue;
+        PhaseBarrier& barrier = phases.find(thread.phase.barrier, thread.wait.place);
+        if (barrier.parity == thread.phase.parity && !phases.land(barrier)) continue;
+        thread.state = State::released;
+        released = true;
+    }
     return released;
 }
 

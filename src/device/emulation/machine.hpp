@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/emulation/fibers.hpp"
+#include "device/emulation/phases.hpp"
 #include "device/emulation/thread.hpp"
 #include "device/emulation/trace_memory.hpp"
 #include "device/emulation/tracer.hpp"
@@ -48,6 +49,7 @@ class Machine {
     bool unwinding = false;
     int exceptions = 0;  // in flight on this OS thread when the launch began
     std::vector<Storage> storages;
+    Phases phases;
     Tracer tracer;
 
   private:
@@ -57,6 +59,7 @@ class Machine {
     void run_block();
     bool release_exchanges();
     bool release_lanes(const Thread& first);
+    bool release_phases();
     bool release_barrier();
     const Thread* lane_of_warp(const Thread& thread, unsigned lane) const;
     unsigned lanes_alive(const Thread& thread) const;

@@ -18,6 +18,10 @@ std::string Machine::describe(const Thread& thread) const {
         out << " has returned";
     } else if (thread.state == State::at_barrier) {
         out << " waits at __syncthreads " << thread.wait.place;
+    } else if (thread.state == State::in_phase) {
+        const PhaseBarrier barrier = machine().phases.find(thread.phase.barrier, thread.wait.place);
+        out << " waits for a phase that lacks " << barrier.pending << " arrivals and "
+            << barrier.bytes << " bytes " << thread.wait.place;
     } else {
         constexpr const char* words[] = {"__syncwarp", "a shuffle", "a ballot"};
         out << " waits at " << words[static_cast<int>(thread.wait.kind)] << " with mask 0x"
@@ -29,7 +33,7 @@ std::string Machine::describe(const Thread& thread) const {
 /// The sentence for threads of which none can go on: one that waits, and one that keeps it from
 /// going on.
 std::string Machine::who_waits() const {
-    const Thread* barrier = nullptr;
+    const Thread *barrier = nullptr, *phase = nullptr;
     for (unsigned i = 0; i < count_; ++i) {
         const Thread& thread = *threads_[i];
         if (thread.state == State::in_exchange)
@@ -39,17 +43,19 @@ std::string Machine::who_waits() const {
                 if (!other)
                     return "wrong mask: " + describe(thread) + ", but the block has no lane " +
                            std::to_string(lane) + " in this warp";
-                if (other->state == State::at_barrier)
+                if (other->state == State::at_barrier || other->state == State::in_phase)
                     return "divergent barrier: " + describe(*other) + ", " + describe(thread);
                 if (other->state == State::returned || !(other->wait == thread.wait))
                     return "wrong mask: " + describe(thread) + ", lane " + std::to_string(lane) +
                            " does not: " + describe(*other);
             }
+        if (thread.state == State::in_phase && phase == nullptr) phase = &thread;
         if (thread.state != State::at_barrier) continue;
         if (barrier == nullptr) barrier = &thread;
         if (!(thread.wait == barrier->wait))
             return "divergent barrier: " + describe(*barrier) + ", " + describe(thread);
     }
+    if (phase != nullptr) return "no thread can go on: " + describe(*phase);
     return "no thread can go on";
 }
 

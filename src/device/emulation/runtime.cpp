@@ -11,6 +11,7 @@
 
 #include "check.hpp"
 #include "device/emulation/texture.hpp"
+#include "device/emulation/tile_map.hpp"
 #include "device/emulation/trace_memory.hpp"
 
 // A stream is an address to tell it from others: kernels and copies are done when their calls
@@ -44,21 +45,21 @@ unsigned grid(std::int64_t blocks, const char* operation) {
     return static_cast<unsigned>(blocks);
 }
 
-int current_device() { return 0; }
+int current_device(const char*) { return 0; }
 
-Properties properties(int device) {
+Properties properties(int device, const char*) {
     require_device(device);
     return {.compute_capability = 90, .multiprocessors = 132};
 }
 
-Guard::Guard(int device) : previous_(0), changed_(false) { require_device(device); }
+Guard::Guard(int device, const char*) : previous_(0), changed_(false) { require_device(device); }
 Guard::~Guard() { static_cast<void>(previous_), static_cast<void>(changed_); }
 
-Stream create_stream() { return new CUstream_st; }
+Stream create_stream(const char*) { return new CUstream_st; }
 void destroy_stream(Stream stream) noexcept { delete stream; }
 void synchronize(Stream, const char*) {}
 
-Event create_event() { return new CUevent_st; }
+Event create_event(const char*) { return new CUevent_st; }
 void destroy_event(Event event) noexcept { delete event; }
 void record(Event, Stream, const char*) {}
 void wait(Stream, Event, const char*) {}
@@ -69,7 +70,7 @@ void keep_with_graph(Stream, const std::shared_ptr<void>&, const char* operation
     fail(Status::internal_error, operation, ": device emulation has no graphs");
 }
 void release_of_graphs() noexcept {}
-Uncaptured::Uncaptured() : mode_(0) {}
+Uncaptured::Uncaptured() noexcept : mode_(0) {}
 Uncaptured::~Uncaptured() { static_cast<void>(mode_); }
 
 Texture create_texture(const void* data, std::size_t bytes, int element_bytes,
@@ -85,13 +86,31 @@ void destroy_texture(Texture texture) noexcept {
 }
 int living_textures() { return textures_alive; }
 // Far shorter than a GPU's, so that small tests have vectors of several textures.
-std::int64_t longest_texture(int, int) { return 1 << 14; }
-std::size_t texture_alignment(int) { return 512; }
+std::int64_t longest_texture(int, int, const char*) { return 1 << 14; }
+std::size_t texture_alignment(int, const char*) { return 512; }
+
+TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                  int tile_rows, int tile_columns, const char* operation) {
+    constexpr std::int64_t most = std::int64_t{1} << 32;
+    const bool valid = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 4 == 0 &&
+                       stride > 0 && rows > 0 && columns > 0 && rows <= most && columns <= most &&
+                       tile_rows > 0 && tile_rows <= 256 && tile_columns > 0 &&
+                       tile_columns <= 256 && tile_columns % 4 == 0;
+    if (!valid)
+        fail(Status::device_error, operation, ": there is no map of ", rows, " x ", columns,
+             " floats, ", stride, " apart, at ", data, " for tiles of ", tile_rows, " x ",
+             tile_columns);
+    const EmulatedTileMap tile = {data, rows, columns, stride, tile_rows, tile_columns};
+    TileMap map = {};
+    std::memcpy(&map, &tile, sizeof tile);
+    return map;
+}
 
 void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t element_size,
-               std::size_t& pitch) {
+               std::size_t& pitch, const char* operation) {
     const auto refuse = [&] {
-        fail(Status::out_of_memory, "matrix: no memory for ", rows, " runs of ", width, " bytes");
+        fail(Status::out_of_memory, operation, ": no memory for ", rows, " runs of ", width,
+             " bytes");
     };
     // The sanitizers end the process on sizes that no machine has, and overcommit grants them:
     // refuse those first.
@@ -101,7 +120,7 @@ void* allocate(Memory memory, std::size_t width, std::size_t rows, std::size_t e
     if (memory == Memory::device_pitched) {
         pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
     }
-    require(pitch % element_size == 0, "matrix: elements of ", element_size,
+    require(pitch % element_size == 0, operation, ": elements of ", element_size,
             " bytes: must divide the device's pitch of ", pitch, " bytes");
     if (pitch == 0 || rows == 0) return nullptr;
     if (rows > limit / pitch) refuse();
@@ -121,7 +140,7 @@ void release(Memory, void* data) noexcept {
     operator delete(static_cast<std::byte*>(data) - guard_bytes, std::align_val_t(alignment));
 }
 
-bool reachable(const void*) { return true; }
+bool reachable(const void*, const char*) { return true; }
 
 void set_to_zero(void* data, std::size_t bytes, const char*) { std::memset(data, 0, bytes); }
 

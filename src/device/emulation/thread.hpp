@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/context/fiber.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,7 @@ bool operator==(Place a, Place b);
 /// Thrown through a kernel to end its thread.
 struct Unwind {};
 
-enum class State { not_begun, released, at_barrier, in_exchange, returned };
+enum class State { not_begun, released, at_barrier, in_exchange, in_phase, returned };
 
 /// An asynchronous copy.
 struct Copy {
@@ -57,6 +58,10 @@ class Thread {
     Wait wait{};
     std::uint64_t value = 0, result = 0;  // of an exchange
     unsigned source = 0;
+    struct {
+        std::byte* barrier;
+        unsigned parity;
+    } phase{};  // that has to end
     // Asynchronous copies not yet made, oldest first: closed groups of these sizes, then the open
     // one.
     std::vector<Copy> copies;

@@ -100,7 +100,12 @@ void trace_access(Access access, const void* address, std::size_t bytes, std::si
 
 void trace_arrival(const void* address, std::size_t bytes, Place place) {
     if (traced_thread != nullptr)
-        traced_thread->tracer->see_arrival(*traced_thread, place, address, bytes);
+        traced_thread->tracer->see_copy(*traced_thread, place, Access::write, address, bytes);
+}
+
+void trace_departure(const void* address, std::size_t bytes, Place place) {
+    if (traced_thread != nullptr)
+        traced_thread->tracer->see_copy(*traced_thread, place, Access::read, address, bytes);
 }
 
 void read_at_once(void* to, const void* from, std::size_t bytes, Place place) {

@@ -27,6 +27,22 @@ void Shadow::split() {
     cell_bytes_ = 1;
 }
 
+void Order::join(Heard& heard, const Heard& other) {
+    if (heard.size() < other.size()) heard.resize(other.size());
+    std::transform(other.begin(), other.end(), heard.begin(), heard.begin(),
+                   [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+}
+
+void Order::tell(Heard& heard, Clock& clock, unsigned rank) {
+    join(heard, clock.heard_by_phases);
+    const unsigned warp = rank / warp_lanes * warp_lanes;
+    if (heard.size() < warp + warp_lanes) heard.resize(warp + warp_lanes);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        heard[warp + lane] = std::max(heard[warp + lane], clock.heard[lane]);
+    heard[rank] = std::max(heard[rank], time(clock));
+    clock.time = ++now_;
+}
+
 void Order::remember_read(Cell& cell, Slot slot, const Clock& clock) const {
     const unsigned warp = slot.rank / warp_lanes;
     // A read that is before this one is before all that this one is before.

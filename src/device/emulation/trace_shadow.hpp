@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "device/emulation/thread.hpp"
 
@@ -37,11 +38,15 @@ struct Cell {
     Slot write, read, read_beside, read_elsewhere;
 };
 
+/// Up to which time each thread of the block has been heard of; threads past the end: not at all.
+using Heard = std::vector<std::uint32_t>;
+
 /// What a thread knows of the others.
 struct Clock {
     std::uint32_t time = 0;  // of the thread's own accesses
     std::array<std::uint32_t, warp_lanes>
         heard{};  // up to which each lane of its warp is before it
+    Heard heard_by_phases;
 };
 
 /// The cells of a piece of memory, one a word until an access to less than a word.
@@ -92,14 +97,23 @@ class Order {
     bool in_other_block(Slot slot) const { return slot.time >= launch_ && slot.time < block_; }
     bool before(Slot slot, unsigned rank, const Clock& clock) const {
         if (slot.time < interval_ || slot.rank == rank) return true;
-        return slot.rank / warp_lanes == rank / warp_lanes &&
-               slot.time <= clock.heard[slot.rank % warp_lanes];
+        if (slot.rank / warp_lanes == rank / warp_lanes &&
+            slot.time <= clock.heard[slot.rank % warp_lanes])
+            return true;
+        return slot.rank < clock.heard_by_phases.size() &&
+               slot.time <= clock.heard_by_phases[slot.rank];
     }
+
+    /// What thread `rank` has done and heard of joins `heard`; what it does from now on does not.
+    void tell(Heard& heard, Clock& clock, unsigned rank);
+    static void hear(Clock& clock, const Heard& heard) { join(clock.heard_by_phases, heard); }
 
     /// Remembers a read. The caller has seen that it conflicts with no write.
     void remember_read(Cell& cell, Slot slot, const Clock& clock) const;
 
   private:
+    static void join(Heard& heard, const Heard& other);
+
     std::uint32_t now_ = 0;
     std::uint32_t launch_ = 0, block_ = 0, interval_ = 0;  // when they began
 };
@@ -107,16 +121,18 @@ class Order {
 template <class Clocks>
 void Order::meet(const Clocks& clock_of_lane, unsigned mask) {
     std::array<std::uint32_t, warp_lanes> heard{};
+    Heard by_phases;
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
         if ((mask >> lane & 1) == 0) continue;
         const Clock& clock = clock_of_lane(lane);
         for (unsigned other = 0; other < warp_lanes; ++other)
             heard[other] = std::max(heard[other], clock.heard[other]);
         heard[lane] = std::max(heard[lane], time(clock));
+        join(by_phases, clock.heard_by_phases);
     }
     ++now_;
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
-        if ((mask >> lane & 1) != 0) clock_of_lane(lane) = {now_, heard};
+        if ((mask >> lane & 1) != 0) clock_of_lane(lane) = {now_, heard, by_phases};
 }
 
 }  // namespace tinyblas::device

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "device/emulation/sanitizer.hpp"
 #include "device/emulation/trace_recorder.hpp"
@@ -98,6 +99,7 @@ void Tracer::end_launch() {
 
 void Tracer::begin_block() {
     order_.begin_block();
+    phases_.clear();
     block_began_.push_back(order_.now());
 }
 
@@ -111,6 +113,17 @@ void Tracer::exchanged(unsigned first, unsigned mask, unsigned lanes, bool order
         order_.meet([&](unsigned lane) -> Clock& { return threads_[first + lane].clock; }, mask);
     if (mask == lanes)
         count_requests(first, std::min<std::size_t>(first + warp_lanes, threads_.size()));
+}
+
+void Tracer::arrived(unsigned rank, const std::byte* barrier) {
+    order_.tell(phases_[barrier].arriving, threads_[rank].clock, rank);
+}
+void Tracer::phase_ended(const std::byte* barrier) {
+    Phase& phase = phases_[barrier];
+    phase.ended = std::exchange(phase.arriving, {});
+}
+void Tracer::phase_seen(unsigned rank, const std::byte* barrier) {
+    Order::hear(threads_[rank].clock, phases_[barrier].ended);
 }
 
 void Tracer::enter(unsigned rank, const void* stack) {
@@ -180,10 +193,10 @@ void Tracer::see(TracedThread& thread, SiteKey key, Access access, const void* a
     }
 }
 
-void Tracer::see_arrival(TracedThread& thread, Place place, const void* address,
-                         std::size_t bytes) {
+void Tracer::see_copy(TracedThread& thread, Place place, Access access, const void* address,
+                      std::size_t bytes) {
     if (defect_) return;
-    const Seen seen{thread, reinterpret_cast<std::uintptr_t>(address), bytes, Access::write,
+    const Seen seen{thread, reinterpret_cast<std::uintptr_t>(address), bytes, access,
                     number_of(site_key(place))};
     if (Region* const region = find(seen.site, seen.address)) check(*region, seen);
 }

@@ -61,14 +61,20 @@ class Tracer {
     /// The lanes `mask` of the warp of thread `first` have waited for each other; a __syncwarp also
     /// orders their accesses, which shuffles and ballots do not.
     void exchanged(unsigned first, unsigned mask, unsigned lanes, bool orders);
+    /// A thread tells a barrier of phases what is before it; the phase ends; a thread knows of the
+    /// last end.
+    void arrived(unsigned rank, const std::byte* barrier);
+    void phase_ended(const std::byte* barrier);
+    void phase_seen(unsigned rank, const std::byte* barrier);
     void enter(unsigned rank, const void* stack);
     static void leave();
     void add_shared(const void* data, std::size_t bytes, const char* name);
 
     void see(TracedThread& thread, SiteKey site, Access access, const void* address,
              std::size_t bytes, std::size_t width);
-    /// A write without a request: an asynchronous copy arrives.
-    void see_arrival(TracedThread& thread, Place place, const void* address, std::size_t bytes);
+    /// An access without a request: a copy that is not a thread's instruction.
+    void see_copy(TracedThread& thread, Place place, Access access, const void* address,
+                  std::size_t bytes);
 
     /// Whether this is shared memory or an allocation of the library.
     bool knows(const void* address) {
@@ -128,6 +134,10 @@ class Tracer {
     unsigned block_of(std::uint32_t time) const;
 
     Order order_;
+    struct Phase {
+        Heard arriving, ended;  // what is before the phase that is under way; before the last one
+    };
+    std::unordered_map<const std::byte*, Phase> phases_;  // of the block
     Sites sites_;
     std::vector<TracedThread> threads_;
     std::deque<Region> shared_;
@@ -155,7 +165,9 @@ void write_at_once(void* to, const void* from, std::size_t bytes, Place place);
 /// An access of which the tracer shall know, made by code that is not compiled with the callbacks.
 void trace_access(Access access, const void* address, std::size_t bytes, std::size_t width,
                   Place place);
+/// An asynchronous copy arrives; the copy engine will read.
 void trace_arrival(const void* address, std::size_t bytes, Place place);
+void trace_departure(const void* address, std::size_t bytes, Place place);
 
 #else
 
@@ -168,6 +180,9 @@ class Tracer {
     void end_block() {}
     void barrier() {}
     void exchanged(unsigned, unsigned, unsigned, bool) {}
+    void arrived(unsigned, const std::byte*) {}
+    void phase_ended(const std::byte*) {}
+    void phase_seen(unsigned, const std::byte*) {}
     void enter(unsigned, const void*) {}
     static void leave() {}
     void add_shared(const void*, std::size_t, const char*) {}
@@ -178,6 +193,7 @@ class Tracer {
 enum class Access { read, write, atomic };
 inline void trace_access(Access, const void*, std::size_t, std::size_t, Place) {}
 inline void trace_arrival(const void*, std::size_t, Place) {}
+inline void trace_departure(const void*, std::size_t, Place) {}
 inline void read_at_once(void* to, const void* from, std::size_t bytes, Place) {
     std::memcpy(to, from, bytes);
 }
