@@ -8,17 +8,18 @@
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "gemm_accurate.hpp"
-#include "gemm_call.hpp"
+#include "gemm_choice.hpp"
 #include "gemm_launchers.hpp"
+#include "gemm_pipelined.hpp"
+#include "gemm_sliced.hpp"
+#include "gemm_tensor.hpp"
+#include "gemv.hpp"
 #include "kernels/gemm/1_naive.cuh"
 #include "kernels/gemm/2_tiled.cuh"
-#include "kernels/gemm/precision_choice.hpp"
+#include "log.hpp"
 
 namespace tinyblas {
 namespace {
-
-template <class T>
-constexpr Scalar scalar = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
 
 template <class T>
 void check_extents(const char* name, MatrixView<T> view) {
@@ -30,6 +31,9 @@ template <class T>
 void check_data(const char* name, MatrixView<T> view) {
     require(view.data, "gemm: ", name, " is null: must point to ", view.rows, " x ", view.columns,
             " elements");
+    require(has_addresses(view), "gemm: ", name, " has strides of ", view.row_stride, " and ",
+            view.column_stride, ": ", view.rows, " x ", view.columns,
+            " elements must lie within the address space");
 }
 
 template <class T>
@@ -45,131 +49,67 @@ void check_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c)
             " columns: must be equal");
 }
 
-constexpr GemmKernel rungs[] = {GemmKernel::best,  GemmKernel::naive, GemmKernel::tiled,
-                                GemmKernel::tuned, GemmKernel::split, GemmKernel::hopper};
-constexpr const char* rung_names = "best, naive, tiled, tuned, split or hopper";
-
-bool runs_hopper(const Context& context) {
-    return device::has_wgmma && context.compute_capability() == 90;
-}
-
-void check_options(const Context& context, const GemmOptions& options, Scalar type) {
-    const int compute_capability = context.compute_capability();
-    require(options.kernel >= GemmKernel::best && options.kernel <= GemmKernel::hopper,
-            "gemm: options.kernel is ", static_cast<int>(options.kernel), ": must be ", rung_names);
-    require(type == Scalar::float32 || options.kernel <= GemmKernel::tuned,
-            "gemm: options.kernel is ", to_string(options.kernel),
-            ": must be best, naive, tiled or tuned for operands of type double");
-    require(options.kernel != GemmKernel::hopper || runs_hopper(context),
-            "gemm: options.kernel is hopper: must be a rung that runs here, ",
-            device::has_wgmma ? "and hopper needs compute capability 9.0 and a library built for it"
-                              : "and device emulation has no tensor cores");
-    require(options.entry >= -1 && options.entry < gemm_entries, "gemm: options.entry is ",
-            options.entry, ": must lie in -1 to ", gemm_entries - 1);
-    const auto precision = options.precision.value_or(Precision::fp32);
-    require(precision == Precision::fp32_strict || precision == Precision::fp32,
-            "gemm: options.precision is ", static_cast<int>(precision),
-            ": must be fp32_strict or fp32");
-    if (options.entry < 0) return;
-    require(options.kernel == GemmKernel::best || options.kernel == GemmKernel::tuned,
-            "gemm: options.entry is ", options.entry, ": must be -1 for the rung ",
-            to_string(options.kernel));
-    require(gemm_table[options.entry].type == type, "gemm: options.entry is ", options.entry,
-            ": must be an entry of the operands' type");
-    require(runs_on(gemm_table[options.entry], compute_capability), "gemm: options.entry is ",
-            options.entry, ": must be an entry for compute capability ", compute_capability / 10,
-            ".", compute_capability % 10);
-}
-
-/// The strict rung for the call.
-template <class T>
-GemmChoice choose_strict(const Context& context, const GemmCall<T>& call,
-                         const GemmOptions& options) {
-    if (options.kernel == GemmKernel::naive || options.kernel == GemmKernel::tiled)
-        return {options.kernel, -1};
-    const std::int64_t k = call.a.columns;
-    if (k > gemm_tuned_longest_k) {
-        require(options.kernel == GemmKernel::best && options.entry < 0, "gemm: a has ", k,
-                " columns: must be at most ", gemm_tuned_longest_k, " for the rung ",
-                to_string(options.entry < 0 ? options.kernel : GemmKernel::tuned));
-        return {GemmKernel::tiled, -1};
-    }
-    if (options.entry >= 0) return {GemmKernel::tuned, options.entry};
-    return {GemmKernel::tuned,
-            choose_gemm_entry(scalar<T>, context.compute_capability(), context.multiprocessors(),
-                              call.c.rows, call.c.columns)};
-}
-
-/// Whether the product is made from parts, or why not.
-GemmReason weigh(const Context& context, const GemmCall<float>& call, const GemmOptions& options) {
-    const std::int64_t k = call.a.columns;
-    if (k == 0) return GemmReason::no_products;
-    if (options.kernel != GemmKernel::best || options.entry >= 0) return GemmReason::asked;
-    if (options.precision.value_or(context.precision()) == Precision::fp32_strict)
-        return GemmReason::strict_asked;
-    if (device::has_wgmma && !runs_hopper(context)) return GemmReason::no_wgmma;
-    if (k < gemm_costs.least_k) return GemmReason::short_k;
-    // By the extents as the caller gave them: the layout of C makes no difference.
-    const std::int64_t m = call.exchanged ? call.c.columns : call.c.rows;
-    const std::int64_t n = call.exchanged ? call.c.rows : call.c.columns;
-    if (!gemm_fp32_pays(m, n, k)) return GemmReason::slower;
-    return gemm_accurate_bytes(call, GemmWideRoute::strict) <= context.scratch_limit()
-               ? GemmReason::pays
-               : GemmReason::scratch;
-}
-
-void choose(const Context& context, GemmCall<float>& call, const GemmOptions& options) {
-    const std::int64_t k = call.a.columns;
-    // First, as if it were from parts: then it can tell how much memory that takes.
-    call.choice = {device::has_wgmma ? GemmKernel::hopper : GemmKernel::split, -1};
-    call.reason = weigh(context, call, options);
-    if (call.reason == GemmReason::pays) return;
-    const bool named = options.kernel == GemmKernel::split || options.kernel == GemmKernel::hopper;
-    if (!named || k == 0) {
-        const GemmOptions strict = named ? GemmOptions{} : options;
-        call.choice = choose_strict(context, call, strict);
-        return;
-    }
-    require(k <= gemm_tuned_longest_k, "gemm: a has ", k, " columns: must be at most ",
-            gemm_tuned_longest_k, " for the rung ", to_string(options.kernel));
-    call.choice = {options.kernel, -1};
-}
-void choose(const Context& context, GemmCall<double>& call, const GemmOptions& options) {
-    call.choice = choose_strict(context, call, options);
-    call.reason = call.a.columns == 0 ? GemmReason::no_products : GemmReason::strict_asked;
-}
-
 template <class T>
 GemmLauncher<T> tuned_launcher(int entry) {
     if (gemm_entry_is<T, true>(entry)) return gemm_launcher_in_order<T>(entry);
     return gemm_tuned_launchers<T, false>[static_cast<std::size_t>(entry)];
 }
 
+/// C is a row or a column: what gemv computes.
 template <class T>
-void launch_strict(device::Stream stream, const GemmCall<T>& call) {
+void enqueue_as_gemv(Context& context, const GemmCall<T>& call) {
+    if (call.c.columns == 1)
+        enqueue_gemv(context, "gemm", call.alpha, call.a, call.b.column(0), call.beta,
+                     call.c.column(0));
+    else
+        enqueue_gemv(context, "gemm", call.alpha, call.b.transposed(), call.a.row(0), call.beta,
+                     call.c.row(0));
+}
+
+template <class T>
+void enqueue_strict(Context& context, const GemmCall<T>& call) {
     const auto launch = [&](auto launcher, auto... gate) {
-        launcher(stream, call.alpha, call.a, call.b, call.beta, call.c, gate...);
+        launcher(context.stream(), call.alpha, call.a, call.b, call.beta, call.c, gate...);
     };
     switch (call.choice.kernel) {
         case GemmKernel::naive: return launch(launch_gemm_naive<T>);
         case GemmKernel::tiled: return launch(launch_gemm_tiled<T>);
-        default: return launch(tuned_launcher<T>(call.choice.entry), GemmGate{});
+        case GemmKernel::gemv: return enqueue_as_gemv(context, call);
+        default: break;
     }
+    if constexpr (std::is_same_v<T, float>) {
+        if (call.choice.kernel == GemmKernel::sliced)
+            return enqueue_gemm_sliced(context, call, call.plans.sliced);
+        if (call.choice.kernel == GemmKernel::pipelined)
+            return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
+    } else {
+        if (call.choice.kernel == GemmKernel::tensor)
+            return enqueue_gemm_tensor(context, call, call.plans.tensor);
+    }
+    launch(tuned_launcher<T>(call.choice.entry), GemmGate{});
 }
 
 }  // namespace
 
 template <class T>
+void check_gemm(const Context& context, MatrixView<const T> a, MatrixView<const T> b,
+                MatrixView<T> c, const GemmOptions& options) {
+    check_shapes(a, b, c);
+    check_options(context, options, gemm_scalar<T>);
+}
+
+template <class T>
 GemmCall<T> prepare_gemm(Context& context, T alpha, MatrixView<const T> a, MatrixView<const T> b,
                          T beta, MatrixView<T> c, const GemmOptions& options,
                          const GemmPlanes* packed_b) {
-    check_shapes(a, b, c);
-    check_options(context, options, scalar<T>);
+    check_gemm(context, a, b, c, options);
     GemmCall<T> call = {alpha, a, b, beta, c};
     if (c.rows == 0 || c.columns == 0) return call;
     if (alpha == T(0) || a.columns == 0) {  // C = beta C: A and B are not read
         call.alpha = 0;
-        call.a.columns = call.b.rows = 0;
+        // Of no elements; kernels compute addresses all the same.
+        call.a = {c.data, c.rows, 0, 1, 1};
+        call.b = {c.data, 0, c.columns, 1, 1};
     } else {
         check_data("a", a);
         check_data("b", b);
@@ -190,53 +130,39 @@ GemmCall<T> prepare_gemm(Context& context, T alpha, MatrixView<const T> a, Matri
         std::swap(call.packed_a, call.packed_b);
         call.exchanged = true;
     }
-    choose(context, call, options);
+    choose_gemm(context, call, options);
     return call;
 }
 
 template <class T>
-GemmChoice enqueue_gemm(Context& context, const GemmCall<T>& call) {
+GemmChoice enqueue_gemm(Context& context, const GemmCall<T>& call, bool alone) {
     if (call.choice.kernel == GemmKernel::none) return call.choice;
-    const device::Guard guard(context.device());
+    if (alone && logs()) log_gemm(call);
+    const device::Guard guard(context.device(), "gemm");
     context.note("gemm");
     if constexpr (std::is_same_v<T, float>) {
         if (call.from_parts()) {
-            const int entry = choose_strict(context, call, {}).entry;
+            const int entry = tuned_entry(context, call);
             enqueue_gemm_accurate(context, call, tuned_launcher<float>(entry));
             return call.choice;
         }
     }
-    launch_strict(context.stream(), call);
+    enqueue_strict(context, call);
     return call.choice;
 }
 
+template void check_gemm(const Context&, MatrixView<const float>, MatrixView<const float>,
+                         MatrixView<float>, const GemmOptions&);
+template void check_gemm(const Context&, MatrixView<const double>, MatrixView<const double>,
+                         MatrixView<double>, const GemmOptions&);
 template GemmCall<float> prepare_gemm(Context&, float, MatrixView<const float>,
                                       MatrixView<const float>, float, MatrixView<float>,
                                       const GemmOptions&, const GemmPlanes*);
 template GemmCall<double> prepare_gemm(Context&, double, MatrixView<const double>,
                                        MatrixView<const double>, double, MatrixView<double>,
                                        const GemmOptions&, const GemmPlanes*);
-template GemmChoice enqueue_gemm(Context&, const GemmCall<float>&);
-template GemmChoice enqueue_gemm(Context&, const GemmCall<double>&);
-
-const char* to_string(GemmKernel kernel) noexcept {
-    switch (kernel) {
-        case GemmKernel::best: return "best";
-        case GemmKernel::naive: return "naive";
-        case GemmKernel::tiled: return "tiled";
-        case GemmKernel::tuned: return "tuned";
-        case GemmKernel::split: return "split";
-        case GemmKernel::hopper: return "hopper";
-        case GemmKernel::none: return "none";
-    }
-    return "unknown";
-}
-
-GemmKernel gemm_kernel(std::string_view name) {
-    for (const auto kernel : rungs)
-        if (name == to_string(kernel)) return kernel;
-    fail(Status::invalid_argument, "gemm: there is no rung '", name, "': must be ", rung_names);
-}
+template GemmChoice enqueue_gemm(Context&, const GemmCall<float>&, bool);
+template GemmChoice enqueue_gemm(Context&, const GemmCall<double>&, bool);
 
 GemmChoice gemm(Context& context, float alpha, MatrixView<const float> a, MatrixView<const float> b,
                 float beta, MatrixView<float> c, GemmOptions options) {

@@ -177,7 +177,7 @@ void enqueue_gemm_accurate(Context& context, const GemmCall<float>& call,
                            GemmLauncher<float> strict) {
     const GemmWideRoute route = route_of(context, call);
     void* const memory = scratch_for(context, call, route);
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "gemm");
     unsigned* const counters = counters_of(context);
     for_each_panel(call, [&](const GemmPanel& panel) {
         const PanelWork work(context, panel, route, memory, counters);
@@ -196,7 +196,7 @@ void enqueue_gemm_accurate(Context& context, const GemmCall<float>& call,
 GemmGuard gemm_guard(Context& context, const GemmCall<float>& call) {
     GemmGuard found = {{}, {}, route_of(context, call)};
     void* const memory = scratch_for(context, call, found.route);
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "gemm");
     unsigned* const counters = counters_of(context);
     for_each_panel(call, [&](const GemmPanel& panel) {
         const PanelWork work(context, panel, found.route, memory, counters);

@@ -7,7 +7,10 @@
 
 #include "device/runtime.hpp"
 #include "kernels/gemm/gate.hpp"
+#include "kernels/gemm/pipelined_plan.hpp"
 #include "kernels/gemm/planes.hpp"
+#include "kernels/gemm/sliced_plan.hpp"
+#include "kernels/gemm/tensor_plan.hpp"
 #include "tinyblas/gemm.hpp"
 
 namespace tinyblas {
@@ -25,6 +28,19 @@ enum class GemmReason {
     pays,
 };
 
+/// What the strict rungs that plan their work would do with a call.
+struct GemmStrictPlans {
+    double tuned_seconds = 0;
+    GemmSlicedPlan sliced;
+    GemmPipelinedPlan pipelined;
+    GemmTensorPlan tensor;
+};
+
+/// Whether a rung is one of Precision::fp32.
+constexpr bool is_from_parts(GemmKernel kernel) {
+    return kernel == GemmKernel::split || kernel == GemmKernel::hopper;
+}
+
 /// As the kernels are given it: k is 0 if A and B are not to be read, and C is written along rows.
 template <class T>
 struct GemmCall {
@@ -36,10 +52,10 @@ struct GemmCall {
     const GemmPlanes *packed_a = nullptr, *packed_b = nullptr;  // as fp16x2, if they are
     GemmChoice choice = {};
     GemmReason reason = GemmReason::nothing;
+    GemmStrictPlans plans = {};
+    int tuning_line = 0;  // of the tuning file, if that made the choice
 
-    bool from_parts() const {
-        return choice.kernel == GemmKernel::split || choice.kernel == GemmKernel::hopper;
-    }
+    bool from_parts() const { return is_from_parts(choice.kernel); }
 };
 
 /// What enqueues the tuned rung with one entry of its table.
@@ -47,14 +63,20 @@ template <class T>
 using GemmLauncher = void (*)(device::Stream, T, MatrixView<const T>, MatrixView<const T>, T,
                               MatrixView<T>, GemmGate);
 
+/// Checks extents and options alone.
+template <class T>
+void check_gemm(const Context& context, MatrixView<const T> a, MatrixView<const T> b,
+                MatrixView<T> c, const GemmOptions& options);
+
 /// Checks a call, and chooses. `packed_b`: B's parts, of which `b` is the copy.
 template <class T>
 GemmCall<T> prepare_gemm(Context& context, T alpha, MatrixView<const T> a, MatrixView<const T> b,
                          T beta, MatrixView<T> c, const GemmOptions& options,
                          const GemmPlanes* packed_b = nullptr);
 
-/// Enqueues what was chosen, and returns it.
+/// Enqueues what was chosen, and returns it. `alone`: not one of several in a batch, which has
+/// a line of its own in the log.
 template <class T>
-GemmChoice enqueue_gemm(Context& context, const GemmCall<T>& call);
+GemmChoice enqueue_gemm(Context& context, const GemmCall<T>& call, bool alone = true);
 
 }  // namespace tinyblas

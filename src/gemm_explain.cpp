@@ -18,39 +18,68 @@ std::string sentence(const Words&... words) {
     return text.str();
 }
 
+std::string microseconds(double seconds) {
+    std::ostringstream text;
+    text.precision(3);
+    text << seconds * 1e6 << " us";
+    return text.str();
+}
+
+/// Why this strict rung: what it, and the one that runs everywhere, are estimated to take.
+template <class T>
+std::string rung_reason(const GemmCall<T>& call) {
+    const GemmStrictPlans& plans = call.plans;
+    if (call.tuning_line > 0)
+        return sentence("the rung ", to_string(call.choice.kernel), ", by line ", call.tuning_line,
+                        " of the tuning file");
+    double seconds = plans.tuned_seconds;
+    switch (call.choice.kernel) {
+        case GemmKernel::gemv: return "the rung gemv: c is a row or a column";
+        case GemmKernel::tiled: return "the rung tiled: k is too long for the others";
+        case GemmKernel::sliced: seconds = plans.sliced.seconds; break;
+        case GemmKernel::pipelined: seconds = plans.pipelined.seconds; break;
+        case GemmKernel::tensor: seconds = plans.tensor.seconds; break;
+        default: break;
+    }
+    const std::string estimate = sentence("the rung ", to_string(call.choice.kernel),
+                                          " is estimated at ", microseconds(seconds));
+    if (call.choice.kernel == GemmKernel::tuned) return estimate;
+    return estimate + sentence(" (tuned: ", microseconds(plans.tuned_seconds), ")");
+}
+
 /// Why the product is strict before any guard has seen its operands.
-std::string strict_reason(const Context& context, const GemmCall<float>& call) {
+template <class T>
+std::string strict_reason(const Context& context, const GemmCall<T>& call) {
     const std::int64_t m = call.exchanged ? call.c.columns : call.c.rows;
     const std::int64_t n = call.exchanged ? call.c.rows : call.c.columns;
     const std::int64_t k = call.a.columns;
-    const auto microseconds = [](double seconds) {
-        std::ostringstream text;
-        text.precision(3);
-        text << seconds * 1e6 << " us";
-        return text.str();
-    };
     switch (call.reason) {
         case GemmReason::nothing: return "nothing: c has no elements, or stays as it is";
         case GemmReason::no_products: return "strict: alpha or k is 0, so that C = beta C";
         case GemmReason::asked: return "strict: the options ask for this rung";
-        case GemmReason::strict_asked: return "strict: the precision is fp32_strict";
+        case GemmReason::strict_asked:
+            return sentence(std::is_same_v<T, float> ? "strict: the precision is fp32_strict; "
+                                                     : "strict: the operands are of type double; ",
+                            rung_reason(call));
         case GemmReason::no_wgmma:
             return sentence(
                 "strict: the rung hopper needs compute capability 9.0 and a library "
                 "built for it, and this is ",
-                context.compute_capability() / 10, ".", context.compute_capability() % 10);
+                context.compute_capability() / 10, ".", context.compute_capability() % 10, "; ",
+                rung_reason(call));
         case GemmReason::short_k:
-            return sentence("strict: k = ", k, " is below ", gemm_costs.least_k);
+            return sentence("strict: k = ", k, " is below ", gemm_costs.least_k, "; ",
+                            rung_reason(call));
         case GemmReason::slower:
             if (k > gemm_tuned_longest_k)
                 return sentence("strict: k = ", k, " is above ", gemm_tuned_longest_k);
-            return sentence("strict: estimated at ", microseconds(gemm_strict_seconds(m, n, k)),
-                            ", from parts at ", microseconds(gemm_fp32_seconds(m, n, k)));
+            return sentence("strict: ", rung_reason(call), ", from parts at ",
+                            microseconds(gemm_fp32_seconds(m, n, k)));
         case GemmReason::scratch:
             return sentence("strict: ", context.scratch_limit(),
                             " bytes of scratch memory were "
                             "given, and parts of ",
-                            m, " x ", n, " x ", k, " need more");
+                            m, " x ", n, " x ", k, " need more; ", rung_reason(call));
         case GemmReason::pays: break;
     }
     return "";
@@ -127,11 +156,26 @@ GemmExplanation explain(Context& context, float alpha, MatrixView<const float> a
         explanation.reason = strict_reason(context, call);
         return explanation;
     }
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "explain");
     require(!device::is_capturing(context.stream(), "explain"),
             "explain: the context's stream is being captured, where nothing can be waited for: "
             "must be called before");
-    judge(context, call, gemm_guard(context, call), explanation);
+    context.note("explain");
+    const GemmGuard found = step_of("explain", [&] { return gemm_guard(context, call); });
+    judge(context, call, found, explanation);
+    return explanation;
+}
+
+GemmExplanation explain(Context& context, double alpha, MatrixView<const double> a,
+                        MatrixView<const double> b, double beta, MatrixView<double> c,
+                        GemmOptions options) {
+    const GemmCall<double> call = prepare_gemm(context, alpha, a, b, beta, c, options);
+    GemmExplanation explanation;
+    explanation.choice = call.choice;
+    explanation.precision = Precision::fp32_strict;
+    explanation.reason = strict_reason(context, call);
+    if (options.kernel != GemmKernel::best && call.reason == GemmReason::strict_asked)
+        explanation.reason = "strict: the options ask for this rung";
     return explanation;
 }
 

@@ -25,7 +25,8 @@ void allocate_planes(PackedOperand& operand, std::int64_t rows, std::int64_t k) 
     const auto findings = static_cast<std::size_t>(p.strips()) * sizeof(unsigned);
     operand.memory_bytes = bricks + exponents + findings;
     std::size_t pitch = 0;
-    operand.memory.reset(device::allocate(Memory::device, operand.memory_bytes, 1, 1, pitch));
+    operand.memory.reset(
+        device::allocate(Memory::device, operand.memory_bytes, 1, 1, pitch, "pack"));
     auto* const memory = static_cast<std::byte*>(operand.memory.get());
     operand.planes.bricks = reinterpret_cast<std::uint16_t*>(memory);
     operand.planes.exponents = reinterpret_cast<int*>(memory + bricks);
@@ -61,27 +62,30 @@ PackedMatrix pack(Context& context, MatrixView<const float> b) {
             " elements");
     require(b.rows <= gemm_tuned_longest_k, "pack: b has ", b.rows, " rows: must be at most ",
             gemm_tuned_longest_k);
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "pack");
     require(!device::is_capturing(context.stream(), "pack"),
             "pack: the context's stream is being captured, where nothing can be waited for: must "
             "be called before");
     auto operand = std::make_unique<PackedOperand>();
     operand->device = context.device();
-    operand->copy = Matrix<float>(b.rows, b.columns, Memory::device_pitched);
+    operand->copy =
+        step_of("pack", [&] { return Matrix<float>(b.rows, b.columns, Memory::device_pitched); });
     if (!empty) {
         // Rows end in a vector of which kernels read a part: none of it is left unset.
         const MatrixView<float> whole = operand->copy.view();
         device::set_to_zero(whole.data,
                             static_cast<std::size_t>(whole.rows * whole.row_stride) * sizeof(float),
                             "pack");
-        copy(context, b, operand->copy);
+        step_of("pack", [&] { copy(context, b, operand->copy); });
         allocate_planes(*operand, b.columns, b.rows);
         const GemmPlanes& planes = operand->planes;
         const auto notes = static_cast<std::size_t>(planes.row_bricks() * planes.groups()) *
                            gemm_brick * sizeof(int);
         context.note("pack");
-        pack_planes(context, std::as_const(operand->copy).view().transposed(), planes,
-                    static_cast<int*>(context.scratch(notes)));
+        auto* const memory = static_cast<int*>(context.scratch(notes));
+        step_of("pack", [&] {
+            pack_planes(context, std::as_const(operand->copy).view().transposed(), planes, memory);
+        });
         context.synchronize();
     }
     return PackedMatrix(std::move(operand));

@@ -10,19 +10,36 @@
 #include <string_view>
 
 #include "tinyblas/context.hpp"
+#include "tinyblas/matrix_array.hpp"
 #include "tinyblas/precision.hpp"
 #include "tinyblas/view.hpp"
 
 namespace tinyblas {
 
-/// The rungs of the ladder, kernels/gemm/N_<name>.cuh, and two words of choice: `best` asks the
-/// library to choose, `none` says that no kernel was needed. Up to `tuned` they are strict; `split`
-/// and `hopper` are Precision::fp32.
-enum class GemmKernel { best, naive, tiled, tuned, split, hopper, none };
+/// The rungs of the ladder, kernels/gemm/N_<name>.cuh, and words of choice: `best` asks the library
+/// to choose, `none` says that no kernel was needed. Strict: `naive`, `tiled` and `tuned`;
+/// `sliced`, for small and thin float products; `pipelined`, for large ones; `tensor`, double
+/// products on tensor cores, which round as multiply-adds do; `gemv`, where C is a row or a column.
+/// `split` and `hopper` are Precision::fp32. `batched` says that one launch made a batch.
+enum class GemmKernel {
+    best,
+    naive,
+    tiled,
+    tuned,
+    sliced,
+    pipelined,
+    tensor,
+    gemv,
+    split,
+    hopper,
+    batched,
+    none
+};
 
+/// The name of a rung, such as "naive".
 TINYBLAS_API const char* to_string(GemmKernel kernel) noexcept;
-/// The rung called `name` ("best", "naive", "tiled", "tuned", "split", "hopper"). Throws Error
-/// (invalid_argument) that lists them if there is none.
+/// The rung called `name` ("best", "naive", "tiled", ...). Throws Error (invalid_argument) that
+/// lists them if there is none.
 TINYBLAS_API GemmKernel gemm_kernel(std::string_view name);
 
 /// What a caller may ask for.
@@ -36,16 +53,18 @@ struct GemmOptions {
 /// What was chosen: the rung, and for `tuned` its line of the tuning table, else -1. For `split`
 /// and `hopper` the last word is the device's: explain() tells it.
 struct GemmChoice {
-    GemmKernel kernel = GemmKernel::none;
-    int entry = -1;
+    GemmKernel kernel = GemmKernel::none;  ///< the rung that ran
+    int entry = -1;                        ///< of `tuned`
 };
 
 /// C = alpha A B + beta C, enqueued on the context's stream.
 ///
 /// Strict (double operands, and float ones unless the options, or else the context, say
-/// Precision::fp32): one kernel; each element is one chain of fused multiply-adds in the order of
-/// k, started at +0. So the bits are the same on every run and stream, and every rung and GPU gives
-/// the same value (but for the sign of a zero that underflowed).
+/// Precision::fp32): fused multiply-adds in the operands' own precision. Each element is a chain of
+/// them in the order of k, started at +0, on the rungs naive, tiled and tuned, and on the others
+/// where they do not share k among threads or blocks; where they do, it is the sum of such chains'
+/// results in a fixed order. How k is shared depends on extents and layouts alone: the bits are the
+/// same on every run, stream and GPU of compute capability 9.0.
 ///
 /// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
 /// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of
@@ -82,13 +101,21 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
                              MatrixView<const double> b, double beta, MatrixView<double> c,
                              GemmOptions options = {});
 
-/// C_e = alpha A_e B_e + beta C_e for e = 0 ... batch - 1, as so many calls of gemm, all checked
-/// first: a, b and c are the matrices of e = 0, those of e lie e * stride elements behind them.
-/// @param a_stride, b_stride  anything; 0: the same matrix for all
+/// C_e = alpha A_e B_e + beta C_e for e = 0 ... batch - 1: a, b and c are the matrices of e = 0,
+/// those of e lie e * stride elements behind them.
+///
+/// One launch makes all products where that pays (GemmKernel::batched). Each element is then one
+/// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it: these
+/// depend neither on the size of the batch and the product's place in it, nor on layouts. Otherwise
+/// it is as many calls of gemm, with their bits: a batch of one, products that are large or few
+/// with long sums, Precision::fp32 where it takes parts, and any rung asked for by name. Extents,
+/// batch and options decide which it is.
+/// @param alpha, a, b, beta, c  as gemm has them, for e = 0
+/// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B
 /// @param batch  0: nothing happens
-/// @return what gemm returns, the same for all
-/// @throws Error  as gemm does
+/// @return GemmKernel::batched, or what gemm chose for e = 0; GemmKernel::none if nothing was to do
+/// @throws Error  as gemm does, for all products before the first is enqueued
 TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, float alpha,
                                              MatrixView<const float> a, std::int64_t a_stride,
                                              MatrixView<const float> b, std::int64_t b_stride,
@@ -100,6 +127,27 @@ TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, double alpha,
                                              double beta, MatrixView<double> c,
                                              std::int64_t c_stride, std::int64_t batch,
                                              GemmOptions options = {});
+
+/// The same for matrices wherever arrays of `batch` pointers say, always strict and
+/// GemmKernel::batched. The arrays are in memory that the device reads (device, managed or mapped),
+/// and are read when the work runs, anew at each replay of a CUDA graph: until then they and what
+/// they point to must stay. So the pointers cannot be checked. Each is to an element (0, 0), at any
+/// alignment of its type; those to A and B may repeat; the matrices of C must lie apart from each
+/// other and from all of A and B.
+/// @param alpha, beta  as gemm has them
+/// @param a  m x k each, any strides, k at most 2^34; not read, and may be null, if alpha or k is 0
+/// @param b  k x n each, likewise
+/// @param c  m x n each, any strides that keep a matrix's elements apart; not read if beta = 0
+/// @param batch  0: nothing happens
+/// @param options  the rung must be best, the entry -1
+/// @throws Error  as gemm does, but for what the pointers would show
+TINYBLAS_API GemmChoice gemm_batched(Context& context, float alpha, MatrixArray<const float> a,
+                                     MatrixArray<const float> b, float beta, MatrixArray<float> c,
+                                     std::int64_t batch, GemmOptions options = {});
+TINYBLAS_API GemmChoice gemm_batched(Context& context, double alpha, MatrixArray<const double> a,
+                                     MatrixArray<const double> b, double beta,
+                                     MatrixArray<double> c, std::int64_t batch,
+                                     GemmOptions options = {});
 
 /// The scratch memory, in bytes, of gemm on float matrices with Precision::fp32, whatever the data
 /// and the layout of C: about 6 (m k + k n), extents rounded up to 64. Strict products take none.
@@ -115,14 +163,15 @@ enum class GemmVerdict {
     strict,          ///< the strict kernel: no parts hold A and B
 };
 
+/// A few words for a verdict, such as "three products".
 TINYBLAS_API const char* to_string(GemmVerdict verdict) noexcept;
 
 /// What gemm does with its arguments.
 struct GemmExplanation {
     GemmChoice choice;                             ///< what gemm returns
     Precision precision = Precision::fp32_strict;  ///< of the path chosen; the guard may end it
-    GemmVerdict verdict = GemmVerdict::none;
-    std::string reason;  ///< a sentence
+    GemmVerdict verdict = GemmVerdict::none;       ///< of the guard
+    std::string reason;                            ///< a sentence
 };
 
 /// What gemm would do with these arguments, and why. It makes gemm's checks, lets the guard look at
@@ -130,6 +179,10 @@ struct GemmExplanation {
 /// captured (invalid_argument).
 TINYBLAS_API GemmExplanation explain(Context& context, float alpha, MatrixView<const float> a,
                                      MatrixView<const float> b, float beta, MatrixView<float> c,
+                                     GemmOptions options = {});
+/// The same for double operands, which are always strict: nothing is waited for.
+TINYBLAS_API GemmExplanation explain(Context& context, double alpha, MatrixView<const double> a,
+                                     MatrixView<const double> b, double beta, MatrixView<double> c,
                                      GemmOptions options = {});
 
 }  // namespace tinyblas

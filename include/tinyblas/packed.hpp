@@ -18,14 +18,15 @@ struct PackedOperand;  // what the library keeps: bricks, exponents, findings an
 class TINYBLAS_API PackedMatrix {
   public:
     PackedMatrix() noexcept;
+    /// Takes over what the other holds.
     PackedMatrix(PackedMatrix&& other) noexcept;
     PackedMatrix& operator=(PackedMatrix&& other) noexcept;
     ~PackedMatrix();
 
-    std::int64_t rows() const noexcept;
-    std::int64_t columns() const noexcept;
-    int device() const noexcept;
-    std::size_t bytes() const noexcept;  ///< of device memory: about 8 an element
+    std::int64_t rows() const noexcept;     ///< k; 0 if nothing was packed
+    std::int64_t columns() const noexcept;  ///< n; 0 if nothing was packed
+    int device() const noexcept;            ///< that holds it
+    std::size_t bytes() const noexcept;     ///< of device memory: about 8 an element
 
     /// For the library's own operations; null in a matrix that was never packed, or moved from.
     const PackedOperand* operand() const noexcept { return operand_.get(); }

@@ -14,6 +14,7 @@ namespace tinyblas {
 ///                 the chain from k = 256 on; strict elsewhere, and for data that parts cannot hold
 enum class Precision { fp32_strict, fp32 };
 
+/// The name of a precision, such as "fp32".
 TINYBLAS_API const char* to_string(Precision precision) noexcept;
 /// The precision called `name` ("fp32_strict", "fp32"). Throws Error (invalid_argument) that lists
 /// them if there is none.

@@ -20,6 +20,7 @@
 // multiply-adds) and interrupt the reuse of operands.
 #pragma once
 
+#include "batched_operands.hpp"
 #include "gate.hpp"
 #include "loader.cuh"
 #include "parts.cuh"
@@ -100,11 +101,12 @@ class TileStream {
     int stage_ = 0;  // where they go
 };
 
-template <class T, int entry>
-__global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
-                                  gemm_table[entry].tile.min_blocks)
-    gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c,
-               GemmGate gate) {
+/// The block's tile of a product. `c_again` is C, anew: what it takes is not kept in registers.
+template <class T, int entry, class View>
+__device__ __forceinline__ void gemm_tuned_tile(T alpha, const MatrixView<const T>& a,
+                                                const MatrixView<const T>& b, T beta,
+                                                const MatrixView<T>& c, GemmGate gate,
+                                                View c_again) {
     constexpr GemmTile t = gemm_table[entry].tile;
     // Machine code for other GPUs holds no such entry, and the choice of entries never asks for it.
     if constexpr (t.loaders > 0 && !device::reallocates_registers) return device::trap();
@@ -125,11 +127,11 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
         device::claim_registers<t.multiplier_registers()>();
     }
 
-    // A warp whose tile lies wholly outside C multiplies nothing.
+    // A warp whose tile lies wholly outside C multiplies nothing, where others load for it.
     const int warp = thread / 32;
-    const bool busy = corner.i + warp / t.warps_n() * t.warp_m < c.rows &&
-                      corner.j + warp % t.warps_n() * t.warp_n < c.columns;
-    ThreadTile<T, entry> tile(thread, &tiles.a[0][0][0], &tiles.b[0][0][0]);
+    const bool busy = t.loaders == 0 || (corner.i + warp / t.warps_n() * t.warp_m < c.rows &&
+                                         corner.j + warp % t.warps_n() * t.warp_n < c.columns);
+    ThreadTile<T, t> tile(thread, &tiles.a[0][0][0], &tiles.b[0][0][0]);
     const auto multiply_all = [&](auto&& advance) {
         advance();
         if (!busy || steps == 0) {
@@ -158,7 +160,26 @@ __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
     if (!busy) return;
     // Found out anew rather than kept in registers through the main loop.
     const auto here = GemmTunedRaster<entry>(c.rows, c.columns).corner(device::opaque(blockIdx.x));
-    tile.store(static_cast<int>(device::opaque(threadIdx.x)), c, here.i, here.j, alpha, beta);
+    tile.store(static_cast<int>(device::opaque(threadIdx.x)), c_again(), here.i, here.j, alpha,
+               beta);
+}
+
+template <class T, int entry>
+__global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
+                                  gemm_table[entry].tile.min_blocks)
+    gemm_tuned(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, MatrixView<T> c,
+               GemmGate gate) {
+    gemm_tuned_tile<T, entry>(alpha, a, b, beta, c, gate,
+                              [&]() -> const MatrixView<T>& { return c; });
+}
+
+/// A batch: matrices along the grid's y.
+template <class T, int entry>
+__global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
+                                  gemm_table[entry].tile.min_blocks)
+    gemm_tuned_batched(GemmBatch<T> x) {
+    gemm_tuned_tile<T, entry>(x.alpha, x.a.at(blockIdx.y), x.b.at(blockIdx.y), x.beta, x.c.first,
+                              GemmGate{}, [&] { return x.c.at(device::opaque(blockIdx.y)); });
 }
 
 template <class T, int entry>
@@ -169,6 +190,16 @@ void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, Ma
                          gemm_table[entry].tile.threads(),
                          sizeof(typename TileStream<T, entry>::Tiles), stream, alpha, a, b, beta, c,
                          gate);
+}
+
+/// At most gemm_batch_most (batched_plan.hpp) matrices.
+template <class T, int entry>
+void launch_gemm_tuned_batched(device::Stream stream, const GemmBatch<T>& x) {
+    const std::int64_t blocks = GemmTunedRaster<entry>(x.m(), x.n()).blocks();
+    device::launch_large("gemm", gemm_tuned_batched<T, entry>,
+                         dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
+                         gemm_table[entry].tile.threads(),
+                         sizeof(typename TileStream<T, entry>::Tiles), stream, x);
 }
 
 }  // namespace tinyblas

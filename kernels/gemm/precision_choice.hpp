@@ -4,9 +4,12 @@
 // give the same bits, wherever that path runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "pipelined_plan.hpp"
 #include "planes.hpp"
+#include "sliced_plan.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -26,6 +29,7 @@ struct GemmCosts {
 
     // Strict.
     double strict_rate = 45e12;  // operations a second with all multiprocessors at work
+    double strict_rate_double = 22e12;
     double strict_start = 3e-6;  // seconds
 };
 inline constexpr GemmCosts gemm_costs;
@@ -45,14 +49,22 @@ constexpr double gemm_fp32_seconds(std::int64_t m, std::int64_t n, std::int64_t 
            (shared > of_one ? shared : of_one) * cost.chunk + cost.end;
 }
 
-/// Seconds on the strict kernel.
+/// Seconds on the fastest strict rung.
 constexpr double gemm_strict_seconds(std::int64_t m, std::int64_t n, std::int64_t k) {
     constexpr const GemmCosts& cost = gemm_costs;
+    constexpr auto any_scratch = static_cast<std::size_t>(-1);
     const int entry = choose_gemm_entry(Scalar::float32, 90, cost.multiprocessors, m, n);
     const double fill = gemm_fill(gemm_table[entry].tile, cost.multiprocessors, m, n);
-    return 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
-               (cost.strict_rate * fill) +
-           cost.strict_start;
+    double least = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
+                       (cost.strict_rate * fill) +
+                   cost.strict_start;
+    const auto consider = [&](const auto& plan) {
+        if (plan.fits && plan.seconds < least) least = plan.seconds;
+    };
+    consider(plan_gemm_sliced(m, n, k));
+    consider(plan_gemm_pipelined(m, n, k, PipelinedLayout::along_k, PipelinedLayout::mapped,
+                                 any_scratch));
+    return least;
 }
 
 /// Whether Precision::fp32 takes parts for C of m x n, no extent 0.

@@ -21,12 +21,12 @@
 
 namespace tinyblas {
 
-template <class T, int entry>
+/// `pad`: elements between two lines of a tile of A or B in shared memory.
+template <class T, GemmTile t, int pad = 16 / sizeof(T)>
 class ThreadTile {
-    static constexpr GemmTile t = gemm_table[entry].tile;
     static constexpr int vector = 16 / sizeof(T);
-    static constexpr int a_pitch = gemm_pitch(t.block_m, gemm_table[entry].type);
-    static constexpr int b_pitch = gemm_pitch(t.block_n, gemm_table[entry].type);
+    static constexpr int a_pitch = t.block_m + pad;
+    static constexpr int b_pitch = t.block_n + pad;
     static constexpr int a_vectors = t.thread_m / vector;
     static constexpr int b_vectors = t.thread_n / vector;
     // Multiply-adds from one vector's load to the next one's.
@@ -46,14 +46,28 @@ class ThreadTile {
             for (int j = 0; j < t.thread_n; ++j) acc_[i][j] = zero;
     }
 
-    /// Loads the first line to multiply. Lines are counted through all stages.
-    __device__ __forceinline__ void start(int line) {
+    /// A line of k: where the thread's first vectors of both operands lie.
+    struct Line {
+        device::SharedPointer<T> a, b;
+        __device__ __forceinline__ Line operator+(int lines) const {
+            return {a + lines * a_pitch, b + lines * b_pitch};
+        }
+    };
+    /// Lines are counted through all stages.
+    __device__ __forceinline__ Line line(int number) const { return Line{a_, b_} + number; }
+
+    /// Loads the first line to multiply.
+    __device__ __forceinline__ void start(const Line& line) {
 #pragma unroll
         for (int v = 0; v < a_vectors + b_vectors; ++v) load(line, 0, v);
     }
+    __device__ __forceinline__ void start(int number) { start(line(number)); }
 
     /// Multiplies line `p` of some lines (p a constant) while line `next_p` from `next` on arrives.
     __device__ __forceinline__ void multiply(int p, int next, int next_p) {
+        multiply(p, line(next), next_p);
+    }
+    __device__ __forceinline__ void multiply(int p, const Line& next, int next_p) {
 #pragma unroll
         for (int j = 0; j < t.thread_n; ++j)
 #pragma unroll
@@ -71,21 +85,48 @@ class ThreadTile {
             }
     }
 
-    /// C = alpha acc + beta C for this tile, in the block tile whose first element is C's (i0, j0).
-    __device__ __forceinline__ void store(int thread, const MatrixView<T>& c, std::int64_t i0,
-                                          std::int64_t j0, T alpha, T beta) const {
-        i0 += row(thread);
-        j0 += column(thread);
+    /// Calls visit(number, sum) for each of the thread's sums.
+    template <class Visit>
+    __device__ __forceinline__ void visit(Visit&& visit) {
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.thread_n; ++j) visit(i * t.thread_n + j, acc_[i][j]);
+    }
+
+    /// Calls visit(i, j, sums) for each 16 bytes of sums, the first of which belongs to element
+    /// (i, j) of the block tile.
+    template <class Visit>
+    __device__ __forceinline__ void visit_vectors(int thread, Visit&& visit) {
+        const int i0 = row(thread), j0 = column(thread);
 #pragma unroll
         for (int i = 0; i < t.thread_m; ++i)
 #pragma unroll
             for (int j = 0; j < t.thread_n; j += vector) {
-                T values[vector];
+                T sums[vector];
 #pragma unroll
-                for (int e = 0; e < vector; ++e) values[e] = acc_[i][j + e];
-                store_row(c, i0 + i / vector * vector * t.lanes_m() + i % vector,
-                          j0 + j * t.lanes_n(), alpha, values, beta);
+                for (int e = 0; e < vector; ++e) sums[e] = acc_[i][j + e];
+                visit(i0 + i / vector * vector * t.lanes_m() + i % vector, j0 + j * t.lanes_n(),
+                      sums);
+#pragma unroll
+                for (int e = 0; e < vector; ++e) acc_[i][j + e] = sums[e];
             }
+    }
+
+    /// C = alpha acc + beta C for this tile, in the block tile whose first element is C's (i0, j0).
+    __device__ __forceinline__ void store(int thread, const MatrixView<T>& c, std::int64_t i0,
+                                          std::int64_t j0, T alpha, T beta) {
+        visit_vectors(thread, [&](int i, int j, const T(&sums)[vector]) {
+            store_row(c, i0 + i, j0 + j, alpha, sums, beta);
+        });
+    }
+
+    /// Of the thread's first element in the block tile.
+    static __device__ int row(int thread) {
+        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector;
+    }
+    static __device__ int column(int thread) {
+        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
     }
 
   private:
@@ -95,26 +136,16 @@ class ThreadTile {
         return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
     }
 
-    // Of the thread's first element in the block tile.
-    static __device__ int row(int thread) {
-        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector;
-    }
-    static __device__ int column(int thread) {
-        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
-    }
-
     /// Loads vector v of line p from `line` on, first those of A, then those of B.
-    __device__ __forceinline__ void load(int line, int p, int v) {
+    __device__ __forceinline__ void load(const Line& line, int p, int v) {
         T values[vector];
         if (v < a_vectors) {
-            device::load_vector(values,
-                                a_ + line * a_pitch + (p * a_pitch + v * vector * t.lanes_m()));
+            device::load_vector(values, line.a + (p * a_pitch + v * vector * t.lanes_m()));
 #pragma unroll
             for (int e = 0; e < vector; ++e) a_line_[p % 2][v * vector + e] = values[e];
         } else if (v < a_vectors + b_vectors) {
             const int w = v - a_vectors;
-            device::load_vector(values,
-                                b_ + line * b_pitch + (p * b_pitch + w * vector * t.lanes_n()));
+            device::load_vector(values, line.b + (p * b_pitch + w * vector * t.lanes_n()));
 #pragma unroll
             for (int e = 0; e < vector; ++e) b_line_[p % 2][w * vector + e] = values[e];
         }

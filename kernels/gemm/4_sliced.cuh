@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// gemm, rung 4, for C with few tiles. New over rung 3: k is shared, too. Slices of a block hold the
+// whole block tile each, and multiply some of the lines of k that a stage holds; ranks, the blocks
+// of a cluster, and parts of k have a block of their own for the same tile.
+//
+//   k:  | part 0                        | part 1                        |   C: one tile
+//       | rank 0        | rank 1        | rank 0        | rank 1        |   +-----+
+//       | 0123 0123 ... | 0123 0123 ... | 0123 0123 ... | 0123 0123 ... |   |     | <- sum of all
+//         ^ slices, in each stage                                           +-----+
+//
+// So a C of one tile keeps all of a GPU busy, and a small C ends sooner. Operands are as they come:
+// any strides, any alignment. How k is cut depends on the extents alone, and so do the bits.
+//
+// Larger tiles have warps of their own that load, so that the others' multiply-adds need not make
+// way for addresses. Threads that load leave before sums are added up.
+//
+// Limit: for small C, the launch and the way of the first tile from memory. Else a step of block_k
+// takes 1.5 times as long as its multiply-adds (an H200), with either way of loading.
+#pragma once
+
+#include "sliced_loader.cuh"
+#include "sliced_sums.cuh"
+#include "thread_tile.cuh"
+
+namespace tinyblas {
+
+/// Machine code for compute capability 10 and later would hold what has been measured on 9 alone,
+/// and is left out; the choice of rungs never asks for it.
+inline constexpr bool sliced_compiled = device::reallocates_registers || !device::has_clusters;
+
+/// Shared memory of a block: tiles, then sums of the slices in their place.
+template <int entry>
+struct SlicedShared {
+    static constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
+    static constexpr GemmTile t = s.tile;
+    using LoaderA = SlicedLoader<t.block_m, t.block_k, s.loaders(t.block_m)>;
+    using LoaderB = SlicedLoader<t.block_n, t.block_k, s.loaders(t.block_n)>;
+    struct Tiles {
+        typename LoaderA::Tile a[t.stages];
+        typename LoaderB::Tile b[t.stages];
+    };
+    using Sums = float[t.block_m][t.block_n + 4];
+    // Slices whose sums find room at once.
+    static constexpr int kept() {
+        return s.slices * sizeof(Sums) <= sizeof(Tiles) ? s.slices : s.slices / 2;
+    }
+    static_assert(kept() * sizeof(Sums) <= sizeof(Tiles));
+    union {
+        Tiles tiles;
+        Sums sums[kept()];
+    };
+};
+/// The same of a block of a cluster.
+template <int entry>
+struct SlicedClusterShared {
+    SlicedShared<entry> own;
+    SlicedReceived<entry> received;
+};
+
+/// Waits until all threads of the block agree that the next tiles are there and the last ones are
+/// no longer needed.
+__device__ __forceinline__ void meet() { __syncthreads(); }
+
+/// The tiles of A and B on their way into shared memory.
+template <int entry>
+class SlicedStream {
+    static constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
+    static constexpr GemmTile t = s.tile;
+
+  public:
+    /// Columns p to p + depth - 1, of `steps` tiles.
+    __device__ __forceinline__ SlicedStream(const SlicedWork& work, const SlicedPlace& at,
+                                            std::int64_t p, int depth, int steps,
+                                            SlicedShared<entry>& shared)
+        : a_(work.a, work.a_walk, at.i, p, shared.tiles.a, loader()),
+          b_(work.b.transposed(), work.b_walk, at.j, p, shared.tiles.b, loader()),
+          unrequested_(steps) {
+        // The first tile takes what is not whole, so that all others are.
+        request<true>(depth - (steps - 1) * t.block_k);
+#pragma unroll 1
+        for (int stage = 1; stage < t.stages - 1; ++stage) request<false>(t.block_k);
+    }
+
+    /// Waits for the tiles to multiply next, then requests others in place of those multiplied
+    /// last.
+    __device__ __forceinline__ void advance() {
+        device::wait_for_copies<t.stages - 2>();
+        meet();
+        request<false>(t.block_k);
+    }
+
+  private:
+    template <bool ragged>
+    __device__ __forceinline__ void request(int columns) {
+        if (unrequested_ > 0) {
+            if (among<s.loaders(t.block_m)>()) a_.template load<ragged>(stage_, columns);
+            if (among<s.loaders(t.block_n)>()) b_.template load<ragged>(stage_, columns);
+            --unrequested_;
+        }
+        device::close_copy_group();
+        stage_ = stage_ + 1 == t.stages ? 0 : stage_ + 1;
+    }
+
+    /// The calling thread's place among those that load.
+    static __device__ __forceinline__ int loader() {
+        return static_cast<int>(threadIdx.x) - (t.loaders > 0 ? s.multipliers() : 0);
+    }
+    /// Whether it is one of the first `count`.
+    template <int count>
+    static __device__ __forceinline__ bool among() {
+        return count == (t.loaders > 0 ? t.loaders : s.multipliers()) || loader() < count;
+    }
+
+    typename SlicedShared<entry>::LoaderA a_;
+    typename SlicedShared<entry>::LoaderB b_;
+    int unrequested_;
+    int stage_ = 0;  // where the next tiles go
+};
+
+/// The sums of all slices, in shared memory. Where they do not fit, the upper half of the slices
+/// leaves its own for the lower half first. one is 1: in registers of their own, sums may be stored
+/// 16 bytes at a time; accumulators must not, which would have to lie in aligned quads.
+template <int entry, class Tile>
+__device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shared, float one) {
+    constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
+    constexpr int kept = SlicedShared<entry>::kept();
+    const int thread = static_cast<int>(device::opaque(threadIdx.x));
+    const int slice = thread / s.slice_threads(), inside = thread % s.slice_threads();
+    const auto leave = [&](typename SlicedShared<entry>::Sums& place) {
+        tile.visit_vectors(inside, [&](int i, int j, const float(&sums)[4]) {
+            float values[4];
+#pragma unroll
+            for (int e = 0; e < 4; ++e) values[e] = sums[e] * one;
+            device::store_vector(&place[i][j], values);
+        });
+    };
+    meet();  // the tiles have been read
+    if constexpr (kept < s.slices) {
+        if (slice >= kept) leave(shared.sums[slice - kept]);
+        meet();
+        if (slice < kept)
+            tile.visit_vectors(inside, [&](int i, int j, float(&sums)[4]) {
+                float more[4];
+                device::load_vector(more, &shared.sums[slice][i][j]);
+                add_to(sums, more);
+            });
+    }
+    if (slice < kept) leave(shared.sums[slice]);
+    meet();
+}
+
+template <int entry>
+__device__ __forceinline__ void finish_tile(const SlicedWork& work, const SlicedPlace& at,
+                                            SlicedShared<entry>& shared) {
+    constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
+    const bool by_column = work.c.row_stride == 1 && work.c.column_stride != 1;
+    const auto block_sum = [&](float(&sum)[4], int number) {
+        const SlicedVector<entry> v(number, by_column);
+        device::load_vector(sum, &shared.sums[0][v.row][v.column]);
+#pragma unroll
+        for (int slice = 1; slice < SlicedShared<entry>::kept(); ++slice) {
+            float more[4];
+            device::load_vector(more, &shared.sums[slice][v.row][v.column]);
+            add_to(sum, more);
+        }
+    };
+    if constexpr (device::has_clusters) {
+        if (work.cluster) {
+            auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
+            const int segment = s.vectors() >> work.cut.ranks_log2;
+            const int first = static_cast<int>(at.rank) * segment;
+            device::cluster_wait();  // every block has started
+#pragma unroll 1
+            for (int number = static_cast<int>(threadIdx.x); number < s.vectors();
+                 number += s.multipliers()) {
+                float sum[4];
+                block_sum(sum, number);
+                const unsigned owner = static_cast<unsigned>(number / segment);
+                const int slot = number - static_cast<int>(owner) * segment + first;
+                device::store_vector(&device::of_block(&received, owner)[0][slot][0], sum);
+            }
+            device::cluster_arrive();
+            device::cluster_wait();
+        }
+    }
+    const int segment = work.cluster ? s.vectors() >> work.cut.ranks_log2 : s.vectors();
+    const int first = work.cluster ? static_cast<int>(at.rank) * segment : 0;
+    finish_parts<entry>(work, at, first, first + segment, [&](float(&sum)[4], int number) {
+        if constexpr (device::has_clusters) {
+            if (work.cluster) {
+                auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
+                device::load_vector(sum, received[number - first]);
+#pragma unroll 1
+                for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
+                    float more[4];
+                    device::load_vector(more, received[rank * segment + number - first]);
+                    add_to(sum, more);
+                }
+                return;
+            }
+        }
+        block_sum(sum, number);
+    });
+}
+
+template <int entry>
+__global__ void __launch_bounds__(
+    sliced_tile(entry, device::reallocates_registers).threads(),
+    device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
+                            sliced_tile(entry, device::reallocates_registers).threads()))
+    gemm_sliced(const SlicedWork work) {
+    constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
+    constexpr GemmTile t = s.tile;
+    if constexpr (!sliced_compiled) return device::trap();
+    const SlicedCut& cut = work.cut;
+    if constexpr (device::has_clusters)
+        if (work.cluster) device::cluster_arrive_relaxed();
+    auto& shared = device::large_shared<SlicedShared<entry>>();
+    const auto place = [&] {
+        const unsigned unit = device::opaque(blockIdx.x);
+        return SlicedPlace{std::int64_t{device::opaque(blockIdx.y)} * t.block_m,
+                           std::int64_t{device::opaque(blockIdx.z)} * t.block_n,
+                           blockIdx.z * gridDim.y + blockIdx.y, unit & (cut.ranks() - 1),
+                           unit >> cut.ranks_log2};
+    };
+    const std::int64_t p = std::int64_t{blockIdx.x} * cut.depth;
+    const std::int64_t left = work.a.columns - p;
+    const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
+    const int steps = (depth + t.block_k - 1) / t.block_k;
+
+    const auto multiply_all = [&](auto&& advance) {
+        const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();
+        ThreadTile<float, t> tile(thread % s.slice_threads(),
+                                  &shared.tiles.a[0][slice * s.lines()][0],
+                                  &shared.tiles.b[0][slice * s.lines()][0]);
+        constexpr int lines = s.lines();
+        int line = 0;  // through all stages
+        advance();
+        tile.start(0);
+        for (int left_steps = steps; left_steps > 0; --left_steps) {
+#pragma unroll
+            for (int q = 0; q < lines - 1; ++q) tile.multiply(q, line, q + 1);
+            line += t.block_k;
+            advance();
+            // After the last line nothing comes next: load again what is there.
+            if (line == t.stages * t.block_k || left_steps == 1) line = 0;
+            tile.multiply(lines - 1, line, 0);
+        }
+        leave_sums(tile, shared, work.one);
+    };
+    if constexpr (t.loaders > 0) {
+        if (static_cast<int>(threadIdx.x) >= s.multipliers()) {
+            if constexpr (t.loader_registers > 0) device::give_up_registers<t.loader_registers>();
+            SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
+            for (int step = 0; step <= steps; ++step) stream.advance();
+            if constexpr (device::has_clusters)
+                if (work.cluster) device::cluster_wait();
+            return;
+        }
+        if constexpr (t.loader_registers > 0) device::claim_registers<s.multiplier_registers()>();
+        multiply_all(meet);
+    } else {
+        SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
+        multiply_all([&] { stream.advance(); });
+    }
+    finish_tile(work, place(), shared);
+}
+
+/// `reallocates`: the GPU runs machine code that can pass registers on.
+template <int entry>
+void launch_gemm_sliced(device::Stream stream, const SlicedWork& work, bool reallocates) {
+    const SlicedTile s = sliced_tile(entry, reallocates);
+    const auto tiles = [](std::int64_t extent, int block) {
+        return static_cast<unsigned>((extent + block - 1) / block);
+    };
+    const dim3 grid(work.cut.units(), tiles(work.c.rows, s.tile.block_m),
+                    tiles(work.c.columns, s.tile.block_n));
+    device::launch_grid_of_clusters(
+        "gemm", gemm_sliced<entry>, grid, work.cluster ? work.cut.ranks() : 1, s.threads(),
+        work.cluster ? sizeof(SlicedClusterShared<entry>) : sizeof(SlicedShared<entry>), stream,
+        work);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// gemm, rung 5 (compute capability 9.0a). New over rung 3, whose thread tiles it has: blocks stay
+// and take pieces of work, so that no last turn leaves some of them idle; a thread and the copy
+// engine bring the tiles, into a ring of stages with barriers of its own, so that no one waits for
+// all; operands lie k by k, or are brought there by a pre-pass (pipelined_pack.cuh).
+//
+//   multipliers 0   8 warps, 64 x 64 each of the block's 128 x 256 of C     steps of 16 k:
+//   multipliers 1                                                           [s][s][s][s][s] ... 9
+//   loader 0        asks the copy engine for the next stage, once it is free      stages
+//   loaders 1 to 3  turn A's tiles, where its neighbours lie along k
+//
+//   cut tiles   |b0       |b1       |b2       |b3     |   each block has as many steps of k; the
+//               |tile 0      |tile 1      |tile 2     |   last warp of a tile adds pieces up
+//   whole tiles  dealt to the blocks in turn
+//
+// Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
+// waiting for one or two cycles: issue slots are 88 % busy.
+#pragma once
+
+#include "pipelined_loaders.cuh"
+#include "pipelined_sums.cuh"
+
+namespace tinyblas {
+
+/// The role of the warps that multiply.
+__device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
+                                                PipelinedShared& shared) {
+    constexpr int block_k = pipelined_tile.block_k, lines = pipelined_tile.lines(sizeof(float));
+    constexpr unsigned parts = block_k / lines;  // of a stage
+    PipelinedRing ring(shared, 0);
+    for_each_piece(work, [&](const PipelinedPiece& piece) {
+        PipelinedSums::Tile tile(static_cast<int>(threadIdx.x), &shared.a[0][0][0],
+                                 &shared.b[0][0][0]);
+        ring.wait_full();
+        auto line = tile.line(ring.stage() * block_k);
+        tile.start(line);
+        unsigned left = (piece.last - piece.first) * parts;
+#pragma unroll 1
+        do {
+#pragma unroll
+            for (int p = 0; p < lines - 1; ++p) tile.multiply(p, line, p + 1);
+            left = device::opaque(left - 1);
+            const bool done = left % parts == 0;  // with a stage
+            device::SharedAddress empty{};
+            if (done) {
+                empty = ring.empty();
+                ring.advance();
+                if (left > 0) {  // else nothing comes next: load again what is there
+                    ring.wait_full();
+                    line = tile.line(ring.stage() * block_k);
+                }
+            } else {
+                line = line + lines;
+            }
+            tile.multiply(lines - 1, line, 0);
+            if (done) {
+                __syncwarp();
+                if (threadIdx.x % 32 == 0) device::arrive(empty);
+            }
+        } while (left > 0);
+        PipelinedSums sums(tile, work.alpha);
+        if (work.load.cuts(piece) && !sums.add_up(work, piece)) return;
+        sums.store(work, piece.tile);
+    });
+}
+
+__device__ __forceinline__ void make_barriers(const PipelinedWork& work, PipelinedShared& shared) {
+    constexpr GemmTile t = pipelined_tile;
+    const unsigned loaders = 1 + (work.a.turned ? t.loaders / 32 : 0);
+    constexpr unsigned readers = t.multipliers() / 32;
+    PipelinedRing ring(shared, 0);
+    for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
+        device::make_barrier(ring.full(), loaders);
+        device::make_barrier(ring.empty(), readers);
+    }
+    device::publish_barriers();
+}
+
+__global__ void __launch_bounds__(pipelined_tile.threads(), 1)
+    gemm_pipelined(const __grid_constant__ PipelinedWork work) {
+    if constexpr (!device::reallocates_registers) {
+        device::trap();
+    } else {
+        constexpr GemmTile t = pipelined_tile;
+        auto& shared = device::large_shared<PipelinedShared>();
+        if (threadIdx.x == 0) make_barriers(work, shared);
+        __syncthreads();
+        device::wait_for_launcher();
+        device::let_dependents_start();
+        // The same for a warp's lanes, as the compiler can see.
+        const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
+        const int loader = warp - t.multipliers() / 32;
+        if (loader < 0) {
+            device::claim_registers<t.multiplier_registers()>();
+            multiply_stages(work, shared);
+            return;
+        }
+        device::give_up_registers<t.loader_registers>();
+        if (work.a.turned) {
+            load_stages<true>(work, shared);
+        } else if (loader == 0) {
+            if (threadIdx.x % 32 == 0) load_stages<false>(work, shared);
+        }
+    }
+}
+
+inline void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
+    device::launch_large_dependent("gemm", gemm_pipelined, work.load.blocks,
+                                   pipelined_tile.threads(), sizeof(PipelinedShared), stream, work);
+}
+
+}  // namespace tinyblas

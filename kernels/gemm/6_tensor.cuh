@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// gemm, rung 6, for double (compute capability 9.0a). New over rung 3, whose sums it makes bit for
+// bit: the fp64 tensor cores multiply; warps that only load and warps that only multiply meet at
+// barriers of stages rather than of the block; a block goes on from tile to tile, and what does not
+// fill the GPU is cut along k.
+//
+//   loaders      | chunk 3 -> stage 3 | chunk 4 -> stage 4 | (waits until stage 0 is empty) ...
+//   a warp       | fragments <- stage 0 | 16 products of 16 x 8 x 16 | leaves stage 0 | ...
+//
+//   block tile            a warp's tile: 16 accumulators of 16 x 8, each lane with 4 of its sums
+//   +--------+--------+   +---------------+---------------+------
+//   | warp 0 | warp 1 |   |  s0           |  s1           |        strip 0: 8 rows of A
+//   +--------+--------+   +---------------+---------------+------
+//   | warp 2 | warp 3 |   |               |               |        strip 1
+//   +--------+--------+   +---------------+---------------+------
+//   |   ...  |  ...   |     slab 0: 16 columns of B
+//
+// fp64 tensor cores round each multiply-add as the ordinary ones do, one after the other along k.
+//
+// Limit: power, from n = 4096 on when calls follow each other; a multiprocessor's tensor cores are
+// busy 97 % of the main loop's cycles. Below n = 1024: the start, and what the L2 cache delivers.
+#pragma once
+
+#include "tensor_sums.cuh"
+
+namespace tinyblas {
+
+/// The role of the threads that load: all units' chunks through the ring.
+template <int entry, class Shared>
+__device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& shared, int thread) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    TensorLoader<typename Shared::A, t.loaders> a(work.a, thread);
+    TensorLoader<typename Shared::B, t.loaders> b(work.b, thread);
+    TensorRing<Shared> ring(shared, 1);
+    const auto inside = [](std::int64_t left, int extent) {
+        return left < extent ? static_cast<int>(left) : extent;
+    };
+    for_each_unit(work.plan, [&](const TensorUnit& unit) {
+        const TensorCorner corner = tensor_corner<entry>(work.plan, unit.tile);
+        const int m = inside(work.c.rows - corner.i, t.block_m);
+        const int n = inside(work.c.columns - corner.j, t.block_n);
+        std::int64_t p = std::int64_t{unit.first} * t.block_k;
+        a.enter(corner.i, p);
+        b.enter(corner.j, p);
+#pragma unroll 1
+        for (unsigned left = unit.chunks(); left > 0; --left, p += t.block_k) {
+            const int columns = inside(work.a.columns - p, t.block_k);
+            ring.wait_until_empty();
+            a.load(ring.a(), m, columns);
+            b.load(ring.b(), n, columns);
+            ring.fill();
+        }
+    });
+    device::close_copy_group();
+    device::wait_for_copies<0>();
+}
+
+/// The role of a warp that multiplies.
+template <int entry, class Shared>
+__device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Shared& shared, int warp,
+                                               int lane) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    TensorWarpTile<Shared> tile(warp, lane);
+    TensorRing<Shared> ring(shared, 0);
+    const auto corner = [&](unsigned number) {
+        TensorCorner at = tensor_corner<entry>(work.plan, number);
+        at.i += warp / t.warps_n() * t.warp_m;
+        at.j += warp % t.warps_n() * t.warp_n;
+        return at;
+    };
+    for_each_unit(work.plan, [&](const TensorUnit& unit) {
+        const TensorCorner start = corner(unit.tile);
+        if (start.i >= work.c.rows || start.j >= work.c.columns) {  // nothing but to keep up
+            for (unsigned left = unit.chunks(); left > 0; --left) {
+                ring.wait_until_full();
+                ring.leave(lane);
+            }
+            return;
+        }
+        tile.multiply(unit.chunks(), ring, lane);
+        if (unit.chunks() < work.plan.chunks && !add_parts<entry>(tile, work, unit, warp, lane))
+            return;
+        // Found out anew rather than kept in registers through the main loop.
+        const TensorCorner at = corner(device::opaque(unit.tile));
+        store_tile(tile, work, at.i, at.j, lane);
+    });
+}
+
+template <int entry, bool a_along_k, bool b_along_k>
+__global__ void __launch_bounds__(gemm_tensor_table[entry].threads(),
+                                  gemm_tensor_table[entry].min_blocks)
+    gemm_tensor(const __grid_constant__ GemmTensorWork work) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    if constexpr (!device::reallocates_registers) {
+        device::trap();
+    } else {
+        using Shared = TensorShared<entry, a_along_k, b_along_k>;
+        Shared& shared = device::large_shared<Shared>();
+        const int thread = static_cast<int>(threadIdx.x);
+        if (thread == 0) TensorRing<Shared>(shared, 0).make_barriers(t.loaders, t.warps());
+        __syncthreads();
+        device::wait_for_launcher();
+        device::let_dependents_start();
+        if (thread >= t.multipliers()) {
+            device::give_up_registers<t.loader_registers>();
+            load_units<entry>(work, shared, thread - t.multipliers());
+        } else {
+            device::claim_registers<t.multiplier_registers()>();
+            multiply_units<entry>(work, shared, thread / 32, thread % 32);
+        }
+    }
+}
+
+template <int entry, bool a_along_k, bool b_along_k>
+void launch_gemm_tensor(device::Stream stream, const GemmTensorWork& work) {
+    device::launch_large_dependent("gemm", gemm_tensor<entry, a_along_k, b_along_k>,
+                                   work.plan.blocks, gemm_tensor_table[entry].threads(),
+                                   sizeof(TensorShared<entry, a_along_k, b_along_k>), stream, work);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// How the rung pipelined cuts a product into pieces of work, and what that takes. It depends on
+// extents, layouts and memory alone, so that the bits do too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sliced_plan.hpp"
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+/// 9 stages, and warps that load and keep 72 registers each: with fewer they would spill, and one
+/// spill anywhere costs the main loop its choice of register banks.
+inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
+
+/// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
+/// left to the rung sliced, so that they need no tiles of their own.
+inline constexpr int pipelined_fringe = 4;
+
+/// Steps `first` to before `last` of a tile's k; none after a block's last piece.
+struct PipelinedPiece {
+    unsigned tile, first, last;
+};
+
+/// The first `cut` tiles are cut along k so that all blocks get as many steps of them, the first
+/// ones perhaps one more; the other tiles are dealt whole.
+struct PipelinedWorkload {
+    unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
+    unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
+
+    constexpr PipelinedWorkload() = default;
+    constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
+                                unsigned blocks)
+        : tiles_m(tiles_m),
+          tiles_n(tiles_n),
+          cut(cut),
+          steps(steps),
+          blocks(blocks),
+          share(cut * steps / blocks),
+          extra(cut * steps % blocks) {}
+
+    /// Of the steps of cut tiles, all in a line, the first one of a block; and who has one.
+    constexpr unsigned first_step(unsigned block) const {
+        return block * share + (block < extra ? block : extra);
+    }
+    constexpr unsigned block_of(unsigned step) const {
+        const unsigned longer = extra * (share + 1);
+        return step < longer ? step / (share + 1) : extra + (step - longer) / share;
+    }
+
+    constexpr PipelinedPiece piece(unsigned block, unsigned number) const {
+        const unsigned begin = first_step(block), end = first_step(block + 1);
+        if (begin < end) {
+            const unsigned first_tile = begin / steps, tile = first_tile + number;
+            const unsigned zero = tile * steps;
+            if (zero < end)
+                return {tile, begin > zero ? begin - zero : 0,
+                        end - zero < steps ? end - zero : steps};
+            number -= (end - 1) / steps - first_tile + 1;
+        }
+        const unsigned tile = cut + number * blocks + block;
+        return {tile, 0, tile < tiles_m * tiles_n ? steps : 0};
+    }
+    constexpr bool cuts(const PipelinedPiece& piece) const {
+        return piece.last - piece.first < steps;
+    }
+
+    struct Place {
+        unsigned i, j;
+    };
+    /// Tile row and column. Down 12 tile rows, then along: neighbours share tiles of A and B in the
+    /// L2 cache.
+    constexpr Place place(unsigned tile) const {
+        constexpr unsigned band = 12;
+        const unsigned above = tile / (band * tiles_n) * band;
+        const unsigned rows = tiles_m - above < band ? tiles_m - above : band;
+        const unsigned inside = tile - above * tiles_n, j = inside / rows;
+        return {above + inside - j * rows, j};
+    }
+};
+
+/// How an operand's elements lie.
+enum class PipelinedLayout {
+    mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
+    along_k,  // neighbours lie along k, 16-byte aligned: threads can turn A's tiles
+    other,    // it is packed first
+};
+
+struct GemmPipelinedPlan {
+    PipelinedWorkload load;
+    int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
+    GemmSlicedPlan below, beside;
+    bool turn_a = false, pack_a = false, pack_b = false;
+    std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
+    std::size_t scratch_bytes = 0;
+    double seconds = 0;
+    bool fits = false;
+};
+
+/// Elements from k to k of a packed operand.
+constexpr std::int64_t pipelined_pitch(std::int64_t extent) { return (extent + 31) / 32 * 32; }
+
+/// What plans are for: an H200. Another number of multiprocessors is only less even.
+inline constexpr unsigned pipelined_multiprocessors = 132;
+/// Microseconds on it, measured: a step of a tile; a piece besides its steps; parts of sums that
+/// meet; a launch; how much longer it takes where threads turn A; bytes that packing moves.
+struct PipelinedCosts {
+    double step = 2.495, piece = 10.5, meeting = 1.5, launch = 3, turn = 1.013,
+           packed_bytes = 3.75e6;
+};
+inline constexpr PipelinedCosts pipelined_costs;
+
+/// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes.
+constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, std::int64_t k,
+                                                PipelinedLayout a, PipelinedLayout b,
+                                                std::size_t most_scratch) {
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
+    constexpr PipelinedCosts cost = pipelined_costs;
+    constexpr GemmTile t = pipelined_tile;
+    GemmPipelinedPlan best;
+    if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
+    const auto pieces = [](std::int64_t extent, std::int64_t piece) {
+        return (extent + piece - 1) / piece;
+    };
+    const auto steps = pieces(k, t.block_k);
+    const auto fringe = [](std::int64_t extent, int block) {
+        const std::int64_t rest = extent % block;
+        return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
+    };
+    const int fringe_m = fringe(m, t.block_m), fringe_n = fringe(n, t.block_n);
+    for (const int way : {0, 1, 2, 3}) {
+        const bool turn = way % 2 == 1, leave = way / 2 == 1;
+        if ((turn && a != PipelinedLayout::along_k) || (leave && fringe_m + fringe_n == 0))
+            continue;
+        GemmPipelinedPlan plan;
+        plan.turn_a = turn;
+        plan.pack_a = !turn && a != PipelinedLayout::mapped;
+        plan.pack_b = b != PipelinedLayout::mapped;
+        double rest = 0;  // microseconds
+        if (leave) {
+            plan.fringe_m = fringe_m;
+            plan.fringe_n = fringe_n;
+            if (fringe_m > 0) plan.below = plan_gemm_sliced(fringe_m, n, k, most_scratch);
+            if (fringe_n > 0)
+                plan.beside = plan_gemm_sliced(m - fringe_m, fringe_n, k, most_scratch);
+            if ((fringe_m > 0 && !plan.below.fits) || (fringe_n > 0 && !plan.beside.fits)) continue;
+            rest = 1e6 * (plan.below.seconds + plan.beside.seconds);
+        }
+        const std::int64_t tiles_m = pieces(m - plan.fringe_m, t.block_m);
+        const std::int64_t tiles_n = pieces(n - plan.fringe_n, t.block_n);
+        const std::int64_t tiles = tiles_m * tiles_n;
+        constexpr std::int64_t at_once = pipelined_multiprocessors;
+        if (tiles > (std::int64_t{1} << 31)) continue;
+        const auto packed = [&](bool pack, std::int64_t extent) {
+            return pack ? static_cast<std::size_t>(pipelined_pitch(extent) * k) * sizeof(float) : 0;
+        };
+        plan.pack_a_bytes = packed(plan.pack_a, m);
+        plan.pack_b_bytes = packed(plan.pack_b, n);
+        const auto consider = [&](std::int64_t cut, std::int64_t blocks, std::int64_t met) {
+            if (cut * steps >= std::int64_t{1} << 31 || (cut > 0 && cut * steps < 2 * blocks))
+                return;
+            plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
+                         static_cast<unsigned>(cut), static_cast<unsigned>(steps),
+                         static_cast<unsigned>(blocks)};
+            const auto count = static_cast<std::size_t>(blocks);
+            plan.partial_bytes =
+                cut > 0
+                    ? count * 2 * static_cast<std::size_t>(t.block_m * t.block_n) * sizeof(float)
+                    : 0;
+            plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes;
+            for (const GemmSlicedPlan& strip : {plan.below, plan.beside})
+                if (strip.scratch_bytes > plan.scratch_bytes)
+                    plan.scratch_bytes = strip.scratch_bytes;
+            const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
+            const auto all = whole * static_cast<double>(steps) +
+                             static_cast<double>(pieces(cut * steps, blocks));
+            double time = all * cost.step * (turn ? cost.turn : 1) +
+                          (whole + (cut == 0  ? 0
+                                    : met > 0 ? 1
+                                              : 2)) *
+                              cost.piece +
+                          cost.meeting * static_cast<double>(met) + cost.launch;
+            if (plan.pack_a || plan.pack_b)
+                time += 1 + 2 * static_cast<double>(plan.pack_a_bytes + plan.pack_b_bytes) /
+                                cost.packed_bytes;
+            plan.seconds = (time + rest) * 1e-6;
+            plan.fits = true;
+            if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
+                best = plan;
+        };
+        consider(0, tiles < at_once ? tiles : at_once, 0);
+        const std::int64_t split = at_once / tiles, last = tiles % at_once;
+        if (split > 1) consider(tiles, tiles * split, split);
+        if (last > 0) {
+            consider(last, at_once, 0);
+            if (tiles > at_once) consider(last + at_once, at_once, 0);
+        }
+    }
+    return best;
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What the rung pipelined's roles share: the product, and the ring of stages in shared memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <device.hpp>
+
+#include "pipelined_plan.hpp"
+#include "tinyblas/view.hpp"
+
+namespace tinyblas {
+
+/// An operand with the extent that it shares with C. Either the copy engine brings its tiles, k by
+/// k; or (A alone) its neighbours lie along k, in `rows` rows `stride` apart, and threads turn
+/// them.
+struct PipelinedOperand {
+    device::TileMap map;
+    const float* data;
+    std::int64_t rows, stride;
+    bool turned;
+};
+
+struct PipelinedWork {
+    float alpha, beta;
+    PipelinedOperand a, b;
+    MatrixView<float> c;
+    std::int64_t k;
+    PipelinedWorkload load;
+    float* partials;     // of the tiles' pieces, two a block
+    unsigned* counters;  // for each tile that is cut, one a warp
+};
+
+struct PipelinedShared {
+    static constexpr GemmTile t = pipelined_tile;
+    alignas(128) float a[t.stages][t.block_k][t.block_m];
+    alignas(128) float b[t.stages][t.block_k][t.block_n];
+    std::uint64_t full[t.stages], empty[t.stages];
+};
+static_assert(sizeof(PipelinedShared) <= 227 << 10);
+
+/// The ring as one role walks it.
+class PipelinedRing {
+    static constexpr int stages = pipelined_tile.stages;
+
+  public:
+    __device__ __forceinline__ PipelinedRing(PipelinedShared& shared, unsigned parity)
+        : base_(device::SharedPointer<std::uint64_t>(&shared.full[0]).address()), parity_(parity) {}
+
+    __device__ __forceinline__ int stage() const { return stage_; }
+    __device__ __forceinline__ device::SharedAddress full() const { return base_ + stage_ * 8; }
+    __device__ __forceinline__ device::SharedAddress empty() const {
+        return base_ + (stages + stage_) * 8;
+    }
+    __device__ __forceinline__ void wait_full() const { device::wait_for_phase(full(), parity_); }
+    __device__ __forceinline__ void wait_empty() const { device::wait_for_phase(empty(), parity_); }
+    __device__ __forceinline__ void advance() {
+        if (++stage_ == stages) {
+            stage_ = 0;
+            parity_ ^= 1;
+        }
+    }
+
+  private:
+    device::SharedAddress base_;
+    int stage_ = 0;
+    unsigned parity_;
+};
+
+/// Calls body(piece) for each piece of the calling block.
+template <class Body>
+__device__ __forceinline__ void for_each_piece(const PipelinedWork& work, Body&& body) {
+#pragma unroll 1
+    for (unsigned number = 0;; ++number) {
+        // Found out anew each time rather than kept in registers, here and by other roles.
+        const PipelinedPiece piece = work.load.piece(device::opaque(blockIdx.x), number);
+        if (piece.first == piece.last) return;
+        body(piece);
+    }
+}
+
+}  // namespace tinyblas

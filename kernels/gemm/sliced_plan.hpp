@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Which entry of the rung sliced multiplies, and how k is cut: what is estimated to take least
+// time. All but the memory for sums follows from the extents alone, so that the bits do too; and C
+// transposed gets the same bits as C.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sliced_table.hpp"
+#include "sliced_work.hpp"
+
+namespace tinyblas {
+
+struct GemmSlicedPlan {
+    int entry = -1;
+    bool exchange = false;  // transposed(C) is computed
+    SlicedCut cut;
+    std::size_t scratch_bytes = 0;  // for sums that go through memory
+    double seconds = 0;             // estimated, on an H200
+    bool fits = false;              // whether this rung can run the call at all
+};
+
+/// The multiprocessors that blocks are dealt to: those of an H200. Another number is only slower.
+inline constexpr std::int64_t sliced_multiprocessors = 132;
+/// Counters of a call, at most: what a workspace has.
+inline constexpr std::int64_t sliced_most_counters = 8192;
+
+/// C in an entry's tiles.
+struct SlicedTiles {
+    bool exchange;
+    std::int64_t along_m, along_n;
+
+    /// The longer side of a tile lies along the longer side of C.
+    constexpr SlicedTiles(const GemmTile& t, std::int64_t m, std::int64_t n)
+        : exchange(m > n ? t.block_m < t.block_n : m < n && t.block_m > t.block_n),
+          along_m(((exchange ? n : m) + t.block_m - 1) / t.block_m),
+          along_n(((exchange ? m : n) + t.block_n - 1) / t.block_n) {}
+    constexpr std::int64_t count() const { return along_m * along_n; }
+};
+
+/// k cut for 2^ranks_log2 ranks and at most so many parts, whole tiles of operands each.
+constexpr SlicedCut sliced_cut(const GemmTile& t, std::int64_t k, unsigned ranks_log2,
+                               std::int64_t parts) {
+    const std::int64_t units = parts << ranks_log2;
+    const std::int64_t steps = ((k + units - 1) / units + t.block_k - 1) / t.block_k;
+    SlicedCut cut;
+    cut.depth = static_cast<int>(steps * t.block_k);
+    cut.ranks_log2 = ranks_log2;
+    const std::int64_t of_part = std::int64_t{cut.depth} << ranks_log2;
+    cut.parts = static_cast<unsigned>((k + of_part - 1) / of_part);
+    // Few are added up at once; many, in groups of about as many as there are groups.
+    cut.fan = cut.parts;
+    if (cut.parts > 8)
+        for (cut.fan = 3; cut.fan * cut.fan < cut.parts;) ++cut.fan;
+    return cut;
+}
+
+/// Estimated microseconds. Where there are more blocks than multiprocessors, those count that one
+/// of these gets.
+constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tiles,
+                                     const SlicedCut& cut) {
+    const SlicedTimes& t = entry.times;
+    const std::int64_t blocks = tiles * cut.units();
+    const std::int64_t rounds = (blocks + sliced_multiprocessors - 1) / sliced_multiprocessors;
+    const int steps = cut.depth / entry.tile.tile.block_k;
+    return t.launch + static_cast<double>(rounds) * (t.block + steps * t.step) +
+           (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0) +
+           (cut.parts > 1 ? 1.6 + 1e-4 * cut.parts * entry.tile.vectors() : 0);
+}
+
+/// Of all entries and cuts, the fastest that needs at most `most_scratch` bytes. Extents are at
+/// least 1.
+constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::int64_t k,
+                                          std::size_t most_scratch = static_cast<std::size_t>(-1)) {
+    constexpr std::int64_t most_along = 65535;  // of a grid's y and z
+    constexpr std::int64_t most_depth = std::int64_t{1} << 30;
+    GemmSlicedPlan best;
+    double least = 0;
+    if (k > most_depth) return best;
+    for (int e = 0; e < sliced_entries; ++e) {
+        const SlicedEntry& entry = sliced_table[e];
+        const GemmTile& t = entry.tile.tile;
+        const SlicedTiles tiles(t, m, n);
+        if (tiles.along_m > most_along || tiles.along_n > most_along) continue;
+        const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
+            const SlicedCut cut = sliced_cut(t, k, ranks_log2, parts);
+            const double time = sliced_microseconds(entry, tiles.count(), cut);
+            if (best.fits && time >= least) return;
+            const auto units = static_cast<std::size_t>(tiles.count() * cut.units());
+            const std::size_t bytes =
+                cut.units() > 1 ? units * entry.tile.vectors() * 4 * sizeof(float) : 0;
+            if (bytes > most_scratch ||
+                (bytes > 0 && tiles.count() * cut.counters() > sliced_most_counters))
+                return;
+            least = time;
+            best = {e, tiles.exchange, cut, bytes, 0, true};
+        };
+        consider(0, 1);
+        for (unsigned ranks_log2 = 1; ranks_log2 <= 3; ++ranks_log2) {
+            // Larger clusters leave multiprocessors without a block: they are for few.
+            const std::int64_t most_blocks = sliced_multiprocessors / (ranks_log2 > 1 ? 2 : 1);
+            const std::int64_t parts = most_blocks / (tiles.count() << ranks_log2);
+            if (parts == 0 || k <= std::int64_t{t.block_k} << (ranks_log2 - 1)) break;
+            consider(ranks_log2, 1);
+            if (ranks_log2 == 1 && parts > 1) consider(ranks_log2, parts);
+        }
+    }
+    // What does not stay in the L2 cache comes and goes at the speed of memory.
+    const double read = 4.0 * static_cast<double>(k) * static_cast<double>(m + n);
+    const double written = 4.0 * static_cast<double>(m) * static_cast<double>(n);
+    const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
+    best.seconds = 1e-6 * (least > memory ? least : memory);
+    return best;
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// How the rung sliced adds up what slices, the blocks of a cluster and the parts of k have summed,
+// always in the same order, and ends in C.
+//
+//   slices of a block   in shared memory
+//   ranks of a cluster  each block adds up a segment of the tile, which the others push into its
+//                       shared memory; where there are no clusters, as parts are
+//   parts               through memory: of `fan` neighbours the one that ends last adds them up,
+//                       and of those groups likewise
+#pragma once
+
+#include <cstdint>
+
+#include "parts.cuh"
+#include "sliced_table.hpp"
+#include "sliced_work.hpp"
+
+namespace tinyblas {
+
+/// The place of a block's tile.
+struct SlicedPlace {
+    std::int64_t i, j;  // its first element in C
+    unsigned tile;      // its number
+    unsigned rank, part;
+};
+
+/// Of 16 bytes of a tile, numbered so that neighbours in memory have neighbouring numbers.
+template <int entry>
+struct SlicedVector {
+    static constexpr GemmTile t = sliced_table[entry].tile.tile;
+    int row, column;
+    __device__ __forceinline__ SlicedVector(int number, bool by_column)
+        : row(by_column ? number % t.block_m : number / (t.block_n / 4)),
+          column((by_column ? number / t.block_m : number % (t.block_n / 4)) * 4) {}
+};
+
+template <int count>
+__device__ __forceinline__ void add_to(float (&sum)[count], const float (&more)[count]) {
+#pragma unroll
+    for (int e = 0; e < count; ++e) sum[e] += more[e];
+}
+
+/// The sum of `count` vectors, `stride` elements apart.
+__device__ __forceinline__ void add_partials(float (&sum)[4], const float* from, unsigned count,
+                                             std::int64_t stride) {
+    constexpr unsigned at_once = 8;
+    device::load_fresh(sum, from);
+    unsigned q = 1;
+    for (; q + at_once <= count; q += at_once) {
+        float more[at_once][4];
+#pragma unroll
+        for (unsigned u = 0; u < at_once; ++u) device::load_fresh(more[u], from + (q + u) * stride);
+#pragma unroll
+        for (unsigned u = 0; u < at_once; ++u) add_to(sum, more[u]);
+    }
+    for (; q < count; ++q) {
+        float more[4];
+        device::load_fresh(more, from + q * stride);
+        add_to(sum, more);
+    }
+}
+
+/// Called by all threads of a block: vectors first ... last - 1 of its unit's sums, which
+/// value(sum, number) makes, become a part of C, or are left for another block.
+template <int entry, class Value>
+__device__ __forceinline__ void finish_parts(const SlicedWork& work, const SlicedPlace& at,
+                                             int first, int last, Value value) {
+    constexpr SlicedTile t = sliced_table[entry].tile;
+    constexpr std::int64_t tile_size = t.vectors() * 4;
+    const SlicedCut& cut = work.cut;
+    const bool by_column = work.c.row_stride == 1 && work.c.column_stride != 1;
+    const int thread = static_cast<int>(threadIdx.x);
+    const auto each = [&](auto&& visit) {
+#pragma unroll 1
+        for (int number = first + thread; number < last; number += t.multipliers()) {
+            float sum[4];
+            visit(sum, number);
+        }
+    };
+    const auto put = [&](const float(&sum)[4], int number) {
+        const SlicedVector<entry> v(number, by_column);
+        store_row(work.c, at.i + v.row, at.j + v.column, work.alpha, sum, work.beta);
+    };
+    if (!work.through_memory())
+        return each([&](float(&sum)[4], int number) {
+            value(sum, number);
+            put(sum, number);
+        });
+
+    // Slots of the tile, one a unit; in a cluster, a rank uses its segment of its part's.
+    const unsigned unmerged = work.cluster ? cut.parts : cut.units();
+    float* const slots = work.partials + at.tile * (unmerged * tile_size);
+    const unsigned slot = work.cluster ? at.part : at.part << cut.ranks_log2 | at.rank;
+    unsigned* counters = work.counters + at.tile * cut.counters() +
+                         (work.cluster ? at.rank * (cut.groups() + 1) : 0);
+    each([&](float(&sum)[4], int number) {
+        value(sum, number);
+        device::store_vector(slots + slot * tile_size + number * 4, sum);
+    });
+    auto& turn = device::shared<struct SlicedTurn, unsigned>();
+    // Levels: ranks, if not merged; groups of `fan` parts; the groups.
+    unsigned stride = 1;  // slots between those that a level adds up
+    unsigned slots_left = unmerged;
+    for (int level = work.cluster ? 1 : 0; level < 3; ++level) {
+        const unsigned most = level == 0 ? cut.ranks() : level == 1 ? cut.fan : cut.groups();
+        const unsigned group = slot / (stride * most);
+        const unsigned groups = (slots_left + most - 1) / most;
+        const unsigned members = group + 1 < groups ? most : slots_left - group * most;
+        float* const start = slots + std::int64_t{group} * (stride * most) * tile_size;
+        __syncthreads();
+        if (thread == 0) turn = device::take_turn(counters + group, members - 1);
+        __syncthreads();
+        if (turn != members - 1) return;
+        const bool end = groups == 1;
+        each([&](float(&sum)[4], int number) {
+            add_partials(sum, start + number * 4, members, stride * tile_size);
+            if (end)
+                put(sum, number);
+            else
+                device::store_vector(start + number * 4, sum);
+        });
+        if (end) return;
+        counters += groups;
+        stride *= most;
+        slots_left = groups;
+    }
+}
+
+/// What a block of a cluster gets: each rank's sums of its segment, in the order of ranks.
+template <int entry>
+using SlicedReceived = float[sliced_table[entry].tile.vectors()][4];
+
+}  // namespace tinyblas

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The tuning data of gemm's rung sliced: one line a block tile, with what it takes on an H200. The
+// rung's plan (sliced_plan.hpp) chooses among them by these times.
+#pragma once
+
+#include <iterator>
+
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+/// Who owns what of C, and how k is walked: slices of a block hold the whole block tile each, and
+/// multiply a run of the lines of k in every stage.
+struct SlicedTile {
+    GemmTile tile;
+    int slices;
+
+    constexpr int slice_threads() const {
+        return tile.block_m / tile.thread_m * (tile.block_n / tile.thread_n);
+    }
+    constexpr int multipliers() const { return slices * slice_threads(); }
+    constexpr int threads() const { return multipliers() + tile.loaders; }
+    constexpr int lines() const { return tile.block_k / slices; }  // a slice's, of a stage
+    constexpr int vectors() const { return tile.block_m * tile.block_n / 4; }  // of a block tile
+    // What is left of a block's registers for the others where some threads only load.
+    constexpr int multiplier_registers() const {
+        const int at_start = 65536 / tile.min_blocks / threads() / 8 * 8 * threads();
+        return (at_start - tile.loaders * tile.loader_registers) / multipliers() / 8 * 8;
+    }
+    // Threads that load a tile of an operand: as many as share it evenly, however they walk.
+    constexpr int loaders(int extent) const {
+        const auto even = [extent](int count) {
+            return count % extent == 0 || extent % count == 0;
+        };
+        int count = tile.loaders > 0 ? tile.loaders : multipliers();
+        while (!even(count) || !even(count * 4) || extent * tile.block_k % (count * 4) != 0)
+            count -= 8;
+        return count;
+    }
+};
+
+/// Microseconds on an H200, fitted to measurements from 32 x 32 x 32 to 1536 x 1536 x 1536: of a
+/// launch, of a step of block_k in each block, of a block besides, and of adding up a cluster's
+/// ranks. Blocks of a multiprocessor count one after the other.
+struct SlicedTimes {
+    double launch, step, block, cluster;
+};
+
+struct SlicedEntry {
+    SlicedTile tile;
+    SlicedTimes times;
+};
+
+// Entries whose loads come together are compiled with their instructions in this order.
+// clang-format off
+inline constexpr SlicedEntry sliced_table[] = {
+    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, together  slices   launch  step  block  cluster
+    {{{ 16,  16, 64,   16,  16,    4, 4,  3,  1},             8},  {1.44, 0.200, 0.45, 0.68}},
+    {{{ 16,  32, 64,   16,  32,    4, 4,  3,  1},             8},  {1.53, 0.356, 0.56, 0.49}},
+    {{{ 32,  32, 64,   32,  32,    8, 4,  3,  1, 128},        8},  {0.89, 0.509, 1.36, 1.00}},
+    {{{ 48,  32, 64,   48,  32,   12, 4,  3,  1, 128},        8},  {0.71, 0.771, 1.84, 0.83}},
+    {{{ 32,  64, 64,   32,  64,    8, 8,  3,  1, 128, 0, 1},  8},  {1.02, 0.830, 2.12, 0.80}},
+    {{{ 64, 128, 32,   64,  64,   16, 8,  3,  1, 128, 56},    4},  {0.00, 1.514, 3.75, 2.30}},
+    {{{ 96,  96, 32,   48,  96,   12,12,  3,  1},             4},  {2.58, 1.701, 4.00, 0.40}},
+    {{{ 16, 128, 32,   16, 128,    8, 8,  5,  1, 128},        8},  {1.35, 0.492, 1.65, 0.38}},
+    {{{ 32, 128, 16,   32,  64,    8, 8,  3,  5},             1},  {4.93, 0.439, 0.54, 2.00}},
+    {{{ 16, 128, 16,   16,  64,    4, 8,  2,  8},             1},  {3.45, 0.263, 0.80, 2.00}},
+};
+// clang-format on
+inline constexpr int sliced_entries = std::size(sliced_table);
+
+/// The entry's tile. Machine code that cannot pass registers on has all threads load where it would
+/// need to: the sums are the same.
+constexpr SlicedTile sliced_tile(int entry, bool reallocates) {
+    SlicedTile tile = sliced_table[entry].tile;
+    if (tile.tile.loader_registers > 0 && !reallocates)
+        tile.tile.loaders = tile.tile.loader_registers = 0;
+    return tile;
+}
+
+constexpr bool valid(const SlicedTile& s) {
+    const GemmTile& t = s.tile;
+    return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 &&
+           t.warp_m / t.thread_m * (t.warp_n / t.thread_n) ==
+               (s.slice_threads() < 32 ? s.slice_threads() : 32) &&
+           t.thread_m % 4 == 0 && t.thread_n % 4 == 0 && t.block_k % s.slices == 0 &&
+           (s.lines() % 2 == 0) && s.threads() % 32 == 0 && s.threads() <= 1024 && t.stages >= 2 &&
+           t.stages * t.block_k * (t.block_m + t.block_n + 8) * 4 <= 99 * 1024;
+}
+constexpr bool sliced_table_valid() {
+    for (const SlicedEntry& entry : sliced_table)
+        if (!valid(entry.tile)) return false;
+    return true;
+}
+static_assert(sliced_table_valid(), "a line of sliced_table does not divide, or exceeds a block");
+
+}  // namespace tinyblas

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// The tuning data of the rung tensor, and its plan: which entry multiplies, how k is cut, how long
+// it takes. All but the memory for parts of sums follows from the extents alone, so that the bits
+// do too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace tinyblas {
+
+/// The multiprocessors that work is dealt to: those of an H200. Another number is only less even.
+inline constexpr unsigned gemm_tensor_multiprocessors = 132;
+
+/// Who owns what of C, and how k is walked.
+struct GemmTensorTile {
+    int block_m, block_n;  // block tile
+    int block_k;           // elements of k a stage holds, a chunk
+    int warp_m, warp_n;    // warp tile
+    int stages;
+    int min_blocks;        // launch bounds: blocks that must fit a multiprocessor
+    int loader_registers;  // that the threads that load keep, a multiple of 8
+    bool spread;           // whether elements of k are spread (tensor_loader.cuh)
+    // Microseconds on an H200, measured: a chunk of a block alone on its multiprocessor, and of one
+    // of many; how many times as long where elements are copied one by one; a tile besides its
+    // chunks; two parts that meet; a launch.
+    double chunk_alone, chunk, one_by_one, tile, meeting, launch;
+
+    static constexpr int loaders = 128;  // threads
+    constexpr int warps_n() const { return block_n / warp_n; }
+    constexpr int warps() const { return block_m / warp_m * warps_n(); }
+    constexpr int multipliers() const { return warps() * 32; }
+    constexpr int threads() const { return multipliers() + loaders; }
+    /// Blocks that run side by side.
+    constexpr unsigned at_once() const {
+        return gemm_tensor_multiprocessors * static_cast<unsigned>(min_blocks);
+    }
+    /// What is left of a block's registers for the threads that multiply.
+    constexpr int multiplier_registers() const {
+        const int at_start = 65536 / min_blocks / threads() / 8 * 8 * threads();
+        const int share = (at_start - loaders * loader_registers) / multipliers() / 8 * 8;
+        return share < 240 ? share : 240;
+    }
+};
+
+// clang-format off
+inline constexpr GemmTensorTile gemm_tensor_table[] = {
+    // block m,n,k   warp m,n  stages  blocks  registers  spread  chunk alone, of many, one by one, tile, meeting, launch
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   1.11, 1.11, 1.04, 2.7, 6.2, 3.6},
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  0.56, 0.58, 1.6,  1.4, 4.0, 2.0},
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  0.35, 0.31, 1.3,  0.6, 3.7, 1.8},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  0.51, 0.39, 1.5,  0.4, 2.6, 1.3},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  0.27, 0.20, 1.5,  0.1, 1.9, 1.5},
+};
+// clang-format on
+inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
+
+constexpr bool valid(const GemmTensorTile& t) {
+    const int registers =  // sums, fragments and a few others
+        t.warp_m * t.warp_n / 16 + 32 + t.warp_m + 24;
+    return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % 8 == 0 &&
+           t.warp_n % 16 == 0 && t.block_k % 16 == 0 && t.multipliers() % 128 == 0 &&
+           t.loader_registers % 8 == 0 && registers <= t.multiplier_registers() &&
+           t.threads() * t.min_blocks <= 2048;
+}
+constexpr bool gemm_tensor_table_valid() {
+    for (const GemmTensorTile& tile : gemm_tensor_table)
+        if (!valid(tile)) return false;
+    return true;
+}
+static_assert(gemm_tensor_table_valid(), "a line of gemm_tensor_table does not divide");
+
+/// The chunks of the last `cut` tiles form one line, of which each of `workers` blocks gets an
+/// equal piece; `cut` is at most `workers`, so that no piece reaches into a third tile.
+struct GemmTensorSplit {
+    unsigned cut = 0, workers = 0;
+};
+
+struct GemmTensorPlan {
+    int entry = -1;
+    unsigned tiles_m = 0, tiles_n = 0;
+    unsigned chunks = 0;                    // of k
+    unsigned whole = 0;                     // tiles that are not cut
+    unsigned workers = 0;                   // on the others
+    unsigned piece = 0, longer_pieces = 0;  // chunks a worker; of so many, one more
+    unsigned blocks = 0;
+    std::size_t scratch_bytes = 0;  // for sums of parts
+    double seconds = 0;             // estimated, on an H200
+    bool fits = false;              // whether this rung can run the call at all
+
+    constexpr unsigned tiles() const { return tiles_m * tiles_n; }
+    constexpr unsigned cut() const { return tiles() - whole; }
+};
+
+/// The plan that says so, but for `seconds`. Extents are at least 1; all numbers must fit 31 bits.
+constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          GemmTensorSplit split = {}) {
+    const GemmTensorTile& t = gemm_tensor_table[entry];
+    const auto pieces = [](std::int64_t extent, int piece) {
+        return static_cast<unsigned>((extent + piece - 1) / piece);
+    };
+    GemmTensorPlan plan;
+    plan.entry = entry;
+    plan.tiles_m = pieces(m, t.block_m);
+    plan.tiles_n = pieces(n, t.block_n);
+    plan.chunks = pieces(k, t.block_k);
+    plan.whole = plan.tiles() - split.cut;
+    if (split.cut > 0) {
+        plan.workers = split.workers;
+        plan.piece = split.cut * plan.chunks / split.workers;
+        plan.longer_pieces = split.cut * plan.chunks % split.workers;
+        plan.scratch_bytes = std::size_t{2} * split.workers *
+                             static_cast<unsigned>(t.block_m * t.block_n) * sizeof(double);
+    }
+    plan.blocks = plan.whole < t.at_once() ? plan.whole : t.at_once();
+    if (plan.blocks < plan.workers) plan.blocks = plan.workers;
+    plan.fits = true;
+    return plan;
+}
+
+/// How long it takes, on an H200: the longest chain of chunks, tiles and meetings; or its memory
+/// traffic.
+constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
+                                     std::int64_t k, bool one_by_one = false) {
+    const GemmTensorTile& t = gemm_tensor_table[plan.entry];
+    // `count` blocks side by side.
+    const auto chunk = [&](unsigned count) {
+        const double shared =
+            t.chunk * ((count + gemm_tensor_multiprocessors - 1) / gemm_tensor_multiprocessors);
+        return (shared > t.chunk_alone ? shared : t.chunk_alone) * (one_by_one ? t.one_by_one : 1);
+    };
+    const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
+    const unsigned rest = plan.whole % t.at_once();
+    double time = t.launch + plan.whole / t.at_once() * whole_tile;
+    if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
+    if (plan.workers > 0) {
+        const unsigned parts = (plan.workers + plan.cut() - 1) / plan.cut();
+        double meetings = plan.workers % plan.cut() == 0 ? 0 : 1;  // some have parts of two tiles
+        for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
+        time += (plan.piece + 1) * chunk(plan.workers) + t.tile + meetings * t.meeting;
+    }
+    constexpr double bytes_in_microsecond = 3.9e6, l2_bytes = 30e6, size = sizeof(double);
+    const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
+    double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
+    // Pieces that begin at different k do not find each other's operands in the L2 cache.
+    if (plan.workers > 0 && plan.workers % plan.cut() != 0 && operands > l2_bytes)
+        bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
+                 (t.block_m + t.block_n);
+    const double traffic = t.launch + bytes / bytes_in_microsecond;
+    const double more = time > traffic ? time : traffic;
+    return 1e-6 * (more + 0.1 * (time + traffic - more));  // the two overlap, nearly
+}
+
+/// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
+/// GPU are cut, if the memory for parts suffices: equally for all blocks, or into 2, 3, 4, 6, 8, 12
+/// ... each.
+/// @param one_by_one  whether some operand's neighbours cannot be copied in pairs: its leading
+///                    dimension is odd, or it has general strides
+constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::int64_t k,
+                                          bool one_by_one = false,
+                                          std::size_t most_scratch = static_cast<std::size_t>(-1)) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    GemmTensorPlan best;
+    for (int entry = 0; entry < gemm_tensor_entries; ++entry) {
+        const GemmTensorTile& t = gemm_tensor_table[entry];
+        const std::int64_t rows = m / t.block_m + 1, columns = n / t.block_n + 1;
+        if (rows >= most || columns >= most || rows * columns >= most || k / t.block_k + 1 >= most)
+            continue;
+        const auto consider = [&](GemmTensorSplit split) {
+            GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
+            plan.seconds = gemm_tensor_seconds(plan, m, n, k, one_by_one);
+            if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
+                best = plan;
+        };
+        consider({});
+        const GemmTensorPlan whole = gemm_tensor_plan(entry, m, n, k);
+        const unsigned cut = whole.tiles() % t.at_once();
+        if (cut == 0 || std::int64_t{cut} * whole.chunks >= most) continue;
+        for (unsigned parts = 2; parts <= whole.chunks && parts * cut <= t.at_once();
+             parts = (parts & (parts - 1)) == 0 ? parts / 2 * 3 : parts / 3 * 4)
+            consider({cut, parts * cut});
+        if (std::int64_t{cut} * whole.chunks >= t.at_once()) consider({cut, t.at_once()});
+    }
+    return best;
+}
+
+}  // namespace tinyblas

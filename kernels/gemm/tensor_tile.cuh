@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// A warp's tile of C in the registers of its lanes, multiplied by its tensor core. The roles of the
+// instruction's operands are exchanged: its 16 rows are columns of C, so that a lane holds pairs of
+// neighbours along rows of C, and a fragment of B may come 16 bytes at a time.
+//
+//   lane = 4 g + t                    slab 0 (16 columns)     slab 1 ...
+//                    strip 0 (8 rows)   sums[0][0]              sums[1][0]
+//                    strip 1            sums[0][1]              sums[1][1]
+//
+//   sums[s][r][2 h + e]: row 8 r + 2 t + e, column 16 s + 2 g + h
+#pragma once
+
+#include <device.hpp>
+
+#include "tensor_ring.cuh"
+
+namespace tinyblas {
+
+template <class Shared>
+class TensorWarpTile {
+    using A = typename Shared::A;
+    using B = typename Shared::B;
+    static constexpr GemmTensorTile t = Shared::t;
+
+  public:
+    static constexpr int slabs = t.warp_n / 16, strips = t.warp_m / 8;
+
+    double sums[slabs][strips][4];
+
+    __device__ __forceinline__ TensorWarpTile(int warp, int lane)
+        : a_(A::at(warp / t.warps_n() * t.warp_m + lane / 4, lane % 4)),
+          b_(B::at(warp % t.warps_n() * t.warp_n + lane / 4 * 2, lane % 4)) {}
+
+    /// Multiplies as many chunks, at least one, as they come through the ring: sums start at zero
+    /// and are one chain of multiply-adds in the order of k.
+    __device__ __forceinline__ void multiply(unsigned chunks, TensorRing<Shared>& ring, int lane) {
+        constexpr int steps = t.block_k / 16;
+        static_assert(steps * slabs % 2 == 0);
+        constexpr bool single = strips == 1;
+        set_to_zero();
+        ring.wait_until_full();
+        auto a = ring.a() + a_, b = ring.b() + b_;
+        double x[2][8], y[single ? 2 : strips][4];
+        load_b(x[0], b, 0, 0);
+#pragma unroll
+        for (int r = 0; r < (single ? 1 : strips - 1); ++r) load_a(y[r], a, 0, r);
+#pragma unroll 1
+        for (; chunks > 0; --chunks) {
+            const bool more = chunks > 1;
+#pragma unroll
+            for (int turn = 0; turn < steps * slabs; ++turn) {
+                const int step = turn / slabs, s = turn % slabs;
+                const bool last_slab = s == slabs - 1, last = turn == steps * slabs - 1;
+                const int next_step = last ? 0 : step + 1;
+                const auto load_next = [&] {
+                    if (last) {
+                        ring.leave(lane);
+                        if (!more) return;
+                        ring.wait_until_full();
+                        a = ring.a() + a_;
+                        b = ring.b() + b_;
+                    }
+                    load_b(x[(turn + 1) % 2], b, last_slab ? next_step : step, (s + 1) % slabs);
+                    if (single) load_a(y[(turn + 1) % 2], a, next_step, 0);
+                };
+                // A load waits for the product that reads its registers, so it had better follow
+                // the one after that; with many sums, this order alone spares the assembler spills.
+                constexpr bool many_sums = slabs * strips > 8;
+                if (many_sums) load_next();
+#pragma unroll
+                for (int r = 0; r < strips; ++r) {
+                    device::multiply_fp64(sums[s][r], x[turn % 2], y[single ? turn % 2 : r]);
+                    if (r == 0) {
+                        if (s == 0 && !single) load_a(y[strips - 1], a, step, strips - 1);
+                        if (!many_sums) load_next();
+                    } else if (last_slab && (!last || more)) {
+                        load_a(y[r - 1], a, next_step, r - 1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls use(pair, number) for pairs of sums, in the same order each time.
+    template <class Use>
+    __device__ __forceinline__ void for_each_pair(Use&& use) {
+#pragma unroll
+        for (int s = 0; s < slabs; ++s)
+#pragma unroll
+            for (int r = 0; r < strips; ++r)
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+                    use(sums[s][r][2 * h], sums[s][r][2 * h + 1], ((s * strips) + r) * 2 + h);
+    }
+
+  private:
+    __device__ __forceinline__ void set_to_zero() {
+        for_each_pair([](double& one, double& other, int) { one = other = 0; });
+    }
+    static __device__ __forceinline__ void load_a(double (&y)[4], device::SharedPointer<double> a,
+                                                  int step, int strip) {
+        if constexpr (A::spread) {
+#pragma unroll
+            for (int q = 0; q < 4; q += 2)
+                load_pair(y[q], y[q + 1], a + A::at(strip * 8, step * 16 + q * 4));
+        } else {
+#pragma unroll
+            for (int q = 0; q < 4; ++q)
+                device::load_element(y[q], a + A::at(strip * 8, step * 16 + q * 4));
+        }
+    }
+    static __device__ __forceinline__ void load_b(double (&x)[8], device::SharedPointer<double> b,
+                                                  int step, int slab) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+            const auto from = b + B::at(slab * 16, step * 16 + q * 4);
+            if constexpr (B::layout == TensorLayout::together) {
+                device::load_element(x[2 * q], from);
+                device::load_element(x[2 * q + 1], from + B::at(1, 0));
+            } else {
+                load_pair(x[2 * q], x[2 * q + 1], from);
+            }
+        }
+    }
+    static __device__ __forceinline__ void load_pair(double& one, double& other,
+                                                     device::SharedPointer<double> from) {
+        double pair[2];
+        device::load_vector(pair, from);
+        one = pair[0];
+        other = pair[1];
+    }
+
+    int a_, b_;  // where this lane's first elements lie in a stage
+};
+
+}  // namespace tinyblas

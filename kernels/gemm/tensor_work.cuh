@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What the roles of the rung tensor share: the operands, and the units of work of a block.
+//
+//   tiles of C:  0 1 2 3 ...            | whole ...                  cut along k
+//                one unit each, dealt   |  [ tile ][ tile ][ tile ]  chunks in one line
+//                to the blocks in turn  |  [ 0 | 1 | 2 | 3 | 4 |..]  a piece for each worker
+#pragma once
+
+#include <cstdint>
+
+#include <device.hpp>
+
+#include "tensor_plan.hpp"
+#include "tinyblas/view.hpp"
+
+namespace tinyblas {
+
+struct GemmTensorWork {
+    double alpha, beta;
+    MatrixView<const double> a, b;  // (m, k), (n, k)
+    MatrixView<double> c;
+    GemmTensorPlan plan;
+    double* parts;       // of sums, two tiles a worker
+    unsigned* counters;  // of arrivals, zero before and after: 2 a worker and warp
+};
+
+/// A tile of C, and chunks of k from `first` to before `last`.
+struct TensorUnit {
+    unsigned tile, first, last;
+
+    __device__ __forceinline__ unsigned chunks() const { return last - first; }
+};
+
+/// The line of the cut tiles' chunks.
+struct TensorLine {
+    unsigned piece, longer;
+
+    __device__ __forceinline__ explicit TensorLine(const GemmTensorPlan& plan)
+        : piece(plan.piece), longer(plan.longer_pieces) {}
+    /// The first chunk of a worker's piece.
+    __device__ __forceinline__ unsigned first(unsigned worker) const {
+        return worker * piece + (worker < longer ? worker : longer);
+    }
+    __device__ __forceinline__ unsigned worker_of(unsigned chunk) const {
+        const unsigned in_longer = longer * (piece + 1);
+        return chunk < in_longer ? chunk / (piece + 1) : (chunk - longer) / piece;
+    }
+};
+
+/// Calls body(unit) for each unit of the calling block: its piece of the line, then whole tiles.
+template <class Body>
+__device__ __forceinline__ void for_each_unit(const GemmTensorPlan& plan, Body&& body) {
+    unsigned tile = blockIdx.x, at = 0, end = 0;
+    if (blockIdx.x < plan.workers) {
+        const TensorLine line(plan);
+        at = line.first(blockIdx.x);
+        end = line.first(blockIdx.x + 1);
+    }
+#pragma unroll 1
+    while (true) {
+        TensorUnit unit = {tile, 0, plan.chunks};
+        if (at < end) {
+            const unsigned cut = at / plan.chunks, begin = cut * plan.chunks;
+            const unsigned stop = begin + plan.chunks < end ? begin + plan.chunks : end;
+            unit = {plan.whole + cut, at - begin, stop - begin};
+            at = stop;
+        } else {
+            if (tile >= plan.whole) return;
+            tile += gridDim.x;
+        }
+        body(unit);
+    }
+}
+
+struct TensorCorner {
+    std::int64_t i, j;
+};
+/// The tile's first row and column. Tiles are numbered down 8 tile rows, then along: neighbours
+/// share tiles of A and B in the L2 cache.
+template <int entry>
+__device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorPlan& plan, unsigned tile) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    constexpr unsigned band = 8;
+    const unsigned above = tile / (band * plan.tiles_n) * band;
+    const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
+    const unsigned place = tile - above * plan.tiles_n, column = place / rows;
+    return {std::int64_t{above + place - column * rows} * t.block_m,
+            std::int64_t{column} * t.block_n};
+}
+
+}  // namespace tinyblas

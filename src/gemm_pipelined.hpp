@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The rung pipelined of gemm, as host files see it. Compiled in gemm_pipelined.cu.
+#pragma once
+
+#include <cstddef>
+
+#include "gemm_call.hpp"
+#include "kernels/gemm/pipelined_plan.hpp"
+
+namespace tinyblas {
+
+/// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
+GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
+                                      std::size_t most_scratch = static_cast<std::size_t>(-1));
+
+/// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
+void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
+                            const GemmPipelinedPlan& plan);
+
+}  // namespace tinyblas

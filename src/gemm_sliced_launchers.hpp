@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The launchers of gemm's rung sliced, one an entry of its table, in the two files that compile
+// them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "kernels/gemm/4_sliced.cuh"
+
+namespace tinyblas {
+
+using SlicedLauncher = void (*)(device::Stream, const SlicedWork&, bool reallocates);
+
+/// The launcher of each entry that is compiled with its instructions in the source's order, or of
+/// each other one; null for the rest.
+template <bool in_order>
+constexpr auto sliced_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
+    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> SlicedLauncher {
+        if constexpr ((sliced_table[e].tile.tile.loads_together > 0) == in_order)
+            return launch_gemm_sliced<e>;
+        return nullptr;
+    };
+    return std::array<SlicedLauncher, sizeof...(entry)>{
+        launcher(std::integral_constant<int, entry>())...};
+}
+(std::make_integer_sequence<int, sliced_entries>());
+
+/// The launcher of `entry` from src/gemm_sliced_in_order.cu.
+SlicedLauncher sliced_launcher_in_order(int entry);
+
+}  // namespace tinyblas

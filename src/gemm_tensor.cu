@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Compiles the rung tensor of gemm, which needs compute capability 9.0a.
+#include "gemm_tensor.hpp"
+
+#include <array>
+#include <utility>
+
+#include "kernels/gemm/6_tensor.cuh"
+#include "workspace.hpp"
+
+namespace tinyblas {
+namespace {
+
+using Launcher = void (*)(device::Stream, const GemmTensorWork&);
+
+/// Of an entry, by which neighbours are close: along k in A, along k in B.
+template <int entry>
+constexpr std::array<Launcher, 4> by_layout = {
+    launch_gemm_tensor<entry, false, false>, launch_gemm_tensor<entry, false, true>,
+    launch_gemm_tensor<entry, true, false>, launch_gemm_tensor<entry, true, true>};
+
+constexpr auto launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
+    return std::array{by_layout<entry>...};
+}
+(std::make_integer_sequence<int, gemm_tensor_entries>());
+
+/// Whether the operand's neighbours in k lie closer than those in m or n.
+bool along_k(const MatrixView<const double>& operand) {
+    const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
+    return size(operand.column_stride) <= size(operand.row_stride);
+}
+
+/// Whether pairs of neighbours can be copied, wherever the operand begins: plans do not depend on
+/// addresses.
+bool in_pairs(const MatrixView<const double>& operand) {
+    const bool is_along_k = along_k(operand);
+    const std::int64_t stride = is_along_k ? operand.column_stride : operand.row_stride;
+    const std::int64_t line_stride = is_along_k ? operand.row_stride : operand.column_stride;
+    return stride == 1 && line_stride % 2 == 0;
+}
+
+}  // namespace
+
+GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_scratch) {
+    const bool one_by_one = !in_pairs(call.a) || !in_pairs(call.b.transposed());
+    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, one_by_one, most_scratch);
+}
+
+void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
+                         const GemmTensorPlan& plan) {
+    Workspace& workspace = context.workspace();
+    GemmTensorWork work = {call.alpha, call.beta, call.a,  call.b.transposed(),
+                           call.c,     plan,      nullptr, nullptr};
+    if (plan.scratch_bytes > 0) {
+        work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
+        work.counters = static_cast<unsigned*>(
+            workspace.counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
+    }
+    const auto& layouts = launchers[static_cast<std::size_t>(plan.entry)];
+    layouts[(along_k(work.a) ? 2u : 0u) + (along_k(work.b) ? 1u : 0u)](context.stream(), work);
+}
+
+}  // namespace tinyblas

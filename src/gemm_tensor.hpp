@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The rung tensor of gemm, as host files see it. Compiled in gemm_tensor.cu.
+#pragma once
+
+#include "gemm_call.hpp"
+#include "kernels/gemm/tensor_plan.hpp"
+
+namespace tinyblas {
+
+/// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
+GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call,
+                                std::size_t most_scratch = static_cast<std::size_t>(-1));
+
+/// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
+void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
+                         const GemmTensorPlan& plan);
+
+}  // namespace tinyblas

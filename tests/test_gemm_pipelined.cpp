@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// gemm's rung pipelined: exact on integers over ragged shapes, storages, cut tiles and fringes;
+// clean where C or the gaps are NaN; and its plan.
+#include "gemm_pipelined.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "gemm_problem.hpp"
+#if TINYBLAS_EMULATED
+#include "device/emulation/fibers.hpp"
+#endif
+
+namespace tinyblas::test {
+namespace {
+
+constexpr GemmOptions pipelined = {.kernel = GemmKernel::pipelined};
+
+class GemmPipelined : public testing::Test {
+  protected:
+    Context context_;
+
+    void SetUp() override {
+        if (context_.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
+    }
+    void expect_exact(GemmProblem<float>& p) {
+        p.fill_integers();
+        EXPECT_EQ(p.run(context_, pipelined).kernel, GemmKernel::pipelined);
+        EXPECT_TRUE(exact(p));
+    }
+    /// Runs the call with all of its tiles cut among `blocks` blocks. Plans do that from 264 steps
+    /// of all tiles on, which take long under emulation. Returns who has which piece.
+    PipelinedWorkload run_cut(GemmProblem<float>& p, unsigned blocks) {
+        for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context_);
+        const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
+        GemmPipelinedPlan plan = plan_gemm_pipelined(call);
+        PipelinedWorkload& load = plan.load;
+        load = {load.tiles_m, load.tiles_n, load.tiles_m * load.tiles_n, load.steps, blocks};
+        EXPECT_GE(load.cut * load.steps, 2 * blocks);
+        plan.partial_bytes =
+            blocks * 2 * sizeof(float) *
+            static_cast<std::size_t>(pipelined_tile.block_m * pipelined_tile.block_n);
+        plan.scratch_bytes = std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes,
+                                       plan.below.scratch_bytes, plan.beside.scratch_bytes});
+        enqueue_gemm_pipelined(context_, call, plan);
+        for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context_);
+        return load;
+    }
+};
+
+/// Below a tile, whole tiles, 1 to 4 lines below, beside and both, ragged tiles; k that is and is
+/// not a multiple of a step; pieces of k.
+TEST_F(GemmPipelined, ExactOnIntegers) {
+    const Shape shapes[] = {{1, 2, 1},      {2, 3, 17},     {127, 255, 33},  {128, 256, 64},
+                            {129, 256, 40}, {128, 257, 16}, {131, 258, 100}, {132, 260, 48},
+                            {133, 261, 31}, {260, 30, 70},  {257, 513, 50}};
+    std::uint64_t seed = 1;
+    for (const Shape& shape : shapes) {
+        GemmProblem<float> p(shape, seed++);
+        expect_exact(p);
+        p.alpha = -2;
+        p.beta = 3;
+        expect_exact(p);
+    }
+}
+
+TEST_F(GemmPipelined, ExactForEveryStorage) {
+    std::uint64_t seed = 100;
+    for (int a = 0; a < input_storages; ++a) {
+        const int b = (a * 5 + 2) % input_storages, c = a % output_storages;
+        GemmProblem<float> p({132, 258, 37}, seed++, storages[a], storages[b], storages[c]);
+        if (a % 2 == 1) p.beta = -2;
+        expect_exact(p);
+    }
+    for (const int a : {0, 1, 2, 3})  // the combinations of layouts that are read in place
+        for (const int b : {0, 1, 2, 3}) {
+            GemmProblem<float> p({136, 264, 48}, seed++, storages[a], storages[b]);
+            expect_exact(p);
+        }
+}
+
+/// More tiles than blocks at once: some are cut unevenly, others are whole.
+TEST_F(GemmPipelined, ExactWhereOnlySomeTilesAreCut) {
+    GemmProblem<float> p({128 * 17 + 1, 256 * 8 + 3, 16 * 20}, 7);
+    p.alpha = 2;
+    const GemmPipelinedPlan plan =
+        plan_gemm_pipelined(p.c.before().rows, p.c.before().columns, 320, PipelinedLayout::other,
+                            PipelinedLayout::other, std::size_t{1} << 34);
+    EXPECT_EQ(plan.load.tiles_m * plan.load.tiles_n, 17u * 8);
+    EXPECT_EQ(plan.fringe_m, 1);
+    EXPECT_EQ(plan.fringe_n, 3);
+    if (emulated) return;  // takes too long
+    expect_exact(p);
+}
+
+/// Pieces of three and more blocks, blocks with pieces of two tiles, fringes.
+TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
+    for (const auto& [shape, blocks] :
+         {std::pair(Shape{20, 30, 100}, 3u), std::pair(Shape{129, 259, 160}, 4u),
+          std::pair(Shape{200, 256, 150}, 3u)}) {
+        GemmProblem<float> p(shape, blocks);
+        p.alpha = 2;
+        p.beta = -1;
+        p.fill_integers();
+        run_cut(p, blocks);
+        EXPECT_TRUE(exact(p));
+    }
+}
+
+/// Padding and gaps never meet an Inf: k ends within a step.
+TEST_F(GemmPipelined, InfAtTheEndOfKStaysInItsRow) {
+    for (const Shape shape : {Shape{130, 260, 35}, Shape{64, 100, 17}}) {
+        GemmProblem<float> p(shape, 5, storages[2], storages[4]);
+        p.fill_integers();
+        const float infinity = std::numeric_limits<float>::infinity();
+        p.a.before()(1, shape.k - 1) = infinity;
+        p.b.before()(shape.k - 1, 2) = 1;
+        p.run(context_, pipelined);
+        for (std::int64_t i = 0; i < shape.m; ++i)
+            for (std::int64_t j = 0; j < shape.n; ++j)
+                ASSERT_EQ(std::isfinite(p.c.after()(i, j)), i != 1) << i << ", " << j;
+        EXPECT_EQ(p.c.after()(1, 2), infinity);
+    }
+}
+
+/// The sums of a piece are one chain in the order of k; pieces are added in that order.
+TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
+    GemmProblem<float> p({20, 30, 700}, 9);
+    p.fill([](Random& r) { return r.normal(); });
+    const PipelinedWorkload load = run_cut(p, 5);
+    for (std::int64_t i = 0; i < 20; ++i)
+        for (std::int64_t j = 0; j < 30; ++j) {
+            float whole = 0;
+            for (unsigned block = 0; block < load.blocks; ++block) {
+                const PipelinedPiece piece = load.piece(block, 0);
+                float sum = 0;
+                for (std::int64_t k = piece.first * 16; k < piece.last * 16 && k < 700; ++k)
+                    sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+                whole = block == 0 ? sum : whole + sum;
+            }
+            ASSERT_EQ(p.c.after()(i, j), whole) << i << ", " << j;
+        }
+}
+
+#if TINYBLAS_EMULATED
+TEST_F(GemmPipelined, TheSameInEveryOrderOfThreads) {
+    for (const unsigned schedule : {1, 2, 3}) {
+        device::set_schedule(schedule);
+        GemmProblem<float> p({130, 257, 70}, schedule);
+        expect_exact(p);
+        device::set_schedule(0);
+    }
+}
+#endif
+
+/// All steps of all tiles, each once; places of partial sums that are distinct.
+void check(const GemmPipelinedPlan& plan) {
+    const PipelinedWorkload& load = plan.load;
+    const unsigned tiles = load.tiles_m * load.tiles_n;
+    std::vector<unsigned> next(tiles, 0);  // step of each tile
+    for (unsigned block = 0; block < load.blocks; ++block)
+        for (unsigned number = 0;; ++number) {
+            const PipelinedPiece piece = load.piece(block, number);
+            if (piece.first == piece.last) break;
+            ASSERT_LT(piece.tile, tiles);
+            ASSERT_EQ(piece.first, next[piece.tile]);
+            next[piece.tile] = piece.last;
+            if (!load.cuts(piece)) continue;
+            ASSERT_LT(piece.tile, load.cut);
+            ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.first), block);
+            ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.last - 1), block);
+        }
+    for (const unsigned end : next) ASSERT_EQ(end, load.steps);
+    std::vector<int> seen(tiles, 0);
+    for (unsigned tile = 0; tile < tiles; ++tile) {
+        const auto place = load.place(tile);
+        ASSERT_LT(place.i, load.tiles_m);
+        ASSERT_LT(place.j, load.tiles_n);
+        ++seen[place.i * load.tiles_n + place.j];
+    }
+    for (const int times : seen) ASSERT_EQ(times, 1);
+}
+
+TEST(GemmPipelinedPlan, CoversEveryShapeOnce) {
+    using L = PipelinedLayout;
+    for (const std::int64_t m : {1, 128, 129, 132, 133, 1000, 1024, 4097, 5000})
+        for (const std::int64_t n : {1, 256, 257, 261, 2048, 4099})
+            for (const std::int64_t k : {1, 16, 100, 1024, 4096, 1 << 20})
+                for (const L a : {L::mapped, L::along_k, L::other}) {
+                    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+                    const auto plan =
+                        plan_gemm_pipelined(m, n, k, a, L::mapped, std::size_t{1} << 40);
+                    ASSERT_TRUE(plan.fits);
+                    ASSERT_LE(plan.load.cut, 2 * pipelined_multiprocessors);
+                    ASSERT_LE(plan.load.blocks, pipelined_multiprocessors);
+                    ASSERT_NO_FATAL_FAILURE(check(plan));
+                }
+}
+
+TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {
+    using L = PipelinedLayout;
+    const auto plan = [](std::int64_t n, L a, L b, std::size_t memory) {
+        return plan_gemm_pipelined(n, n, n, a, b, memory);
+    };
+    constexpr std::size_t much = std::size_t{1} << 40;
+    const auto whole = plan(4096, L::mapped, L::mapped, much);
+    EXPECT_GT(whole.load.cut, 0u);  // 512 tiles for 132 blocks
+    EXPECT_EQ(whole.pack_a_bytes + whole.pack_b_bytes, 0u);
+    EXPECT_EQ(plan(4096, L::mapped, L::mapped, 0).load.cut, 0u);
+    EXPECT_GT(plan(4096, L::mapped, L::mapped, 0).seconds, whole.seconds);
+    EXPECT_TRUE(plan(2048, L::along_k, L::mapped, much).turn_a);
+    EXPECT_FALSE(plan(4096, L::other, L::mapped, 0).fits);
+    const auto odd = plan(4097, L::other, L::other, much);
+    EXPECT_EQ(odd.fringe_m, 1);
+    EXPECT_EQ(odd.fringe_n, 1);
+    EXPECT_TRUE(odd.pack_a && odd.pack_b);
+    EXPECT_LT(odd.seconds, 1.06 * whole.seconds);
+    EXPECT_GT(odd.below.seconds + odd.beside.seconds, 0);
+    EXPECT_EQ(plan(4101, L::other, L::other, much).fringe_m, 0);
+    EXPECT_FALSE(plan_gemm_pipelined(std::int64_t{1} << 31, 1, 1, L::mapped, L::mapped, much).fits);
+}
+
+}  // namespace
+}  // namespace tinyblas::test

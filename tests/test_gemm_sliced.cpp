@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// The kernels of gemm's rung sliced, each entry by itself and with every kind of cut along k: exact
+// on integers whatever the storage, clean where C or the gaps are NaN, the same bits each time.
+#include "gemm_sliced.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "device_buffer.hpp"
+#include "gemm_problem.hpp"
+#if TINYBLAS_EMULATED
+#include "device/emulation/fibers.hpp"
+#endif
+
+namespace tinyblas::test {
+namespace {
+
+/// How often k is cut, and whether ranks are to be a cluster where there are clusters.
+struct Cuts {
+    unsigned ranks_log2, parts, fan;
+    bool cluster = true;
+};
+constexpr Cuts no_cuts = {0, 1, 1};
+constexpr Cuts all_cuts[] = {no_cuts,   {1, 1, 1},        {0, 3, 3},       {2, 2, 2},
+                             {1, 5, 2}, {1, 5, 2, false}, {3, 1, 1, true}, {3, 7, 3}};
+
+/// Runs the entry on the problem's operands.
+void multiply(GemmProblem<float>& p, Context& context, int entry, Cuts cuts = no_cuts) {
+    constexpr std::size_t most_counters = 4096;
+    for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+    const GemmTile& t = sliced_table[entry].tile.tile;
+    SlicedWork work = {};
+    work.alpha = p.alpha;
+    work.a = p.a.device();
+    work.b = p.b.device();
+    work.beta = p.beta;
+    work.c = p.c.device();
+    work.a_walk = sliced_walk(work.a);
+    work.b_walk = sliced_walk(work.b.transposed());
+    const std::int64_t units = std::int64_t{cuts.parts} << cuts.ranks_log2;
+    work.cut = {static_cast<int>((work.a.columns + units - 1) / units), cuts.ranks_log2, cuts.parts,
+                cuts.fan};
+    work.cluster =
+        !emulated && cuts.cluster && cuts.ranks_log2 > 0 && context.compute_capability() == 90;
+    const auto tiles = static_cast<std::size_t>((work.c.rows + t.block_m - 1) / t.block_m *
+                                                ((work.c.columns + t.block_n - 1) / t.block_n));
+    Buffer<float> partials(tiles * work.cut.units() *
+                           static_cast<std::size_t>(t.block_m * t.block_n));
+    Buffer<unsigned> counters(most_counters);
+    ASSERT_LE(tiles * work.cut.counters(), most_counters);
+    for (float& x : partials) x = poison<float>();
+    for (unsigned& x : counters) x = 0;
+    work.partials = partials.data();
+    work.counters = counters.data();
+    launch_gemm_sliced(context.stream(), entry, work, context.compute_capability());
+    for (auto* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+    for (const unsigned x : counters) ASSERT_EQ(x, 0u);
+}
+
+class GemmSliced : public testing::TestWithParam<int> {
+  protected:
+    int entry = GetParam();
+    const GemmTile& t = sliced_table[entry].tile.tile;
+    Context context;
+
+    testing::AssertionResult exact_with(Shape shape, std::uint64_t seed, const Storage& a,
+                                        const Storage& b, const Storage& c, Cuts cuts) {
+        GemmProblem<float> p(shape, seed, a, b, c);
+        constexpr float scalars[] = {1, -2, 3};
+        p.alpha = scalars[seed % 3];
+        p.beta = static_cast<float>(seed / 3 % 3) - 1;
+        p.fill_integers();
+        multiply(p, context, entry, cuts);
+        return exact(p);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(, GemmSliced, testing::Range(0, sliced_entries));
+
+TEST_P(GemmSliced, EveryPairOfStorages) {
+    for (int pair = 0; pair < input_storages * input_storages; ++pair) {
+        const auto seed = static_cast<std::uint64_t>(pair);
+        Random random(seed);
+        const Shape shape = {random.integer(1, 2 * t.block_m), random.integer(1, 2 * t.block_n),
+                             random.integer(1, 3 * t.block_k)};
+        ASSERT_TRUE(exact_with(
+            shape, seed, storages[pair % input_storages], storages[pair / input_storages],
+            storages[pair * 5 % output_storages], all_cuts[seed % std::size(all_cuts)]));
+    }
+}
+
+// Both sides of a tile's edges, and of those of all stages; also less k than units.
+TEST_P(GemmSliced, EveryEdge) {
+    std::uint64_t seed = 0;
+    for (const std::int64_t m : {1, t.block_m - 1, t.block_m, t.block_m + 1})
+        for (const std::int64_t n : {1, t.block_n - 1, t.block_n, t.block_n + 1})
+            for (const std::int64_t k : {1, t.block_k - 1, t.block_k + 1, t.stages * t.block_k,
+                                         (t.stages + 2) * t.block_k + 3}) {
+                const Storage& b = storages[seed / 5 % 7];
+                ASSERT_TRUE(exact_with({m, n, k}, seed, storages[seed % 7], b,
+                                       storages[seed % output_storages],
+                                       all_cuts[seed % std::size(all_cuts)]));
+                ++seed;
+            }
+}
+
+TEST_P(GemmSliced, BetaZeroDoesNotReadC) {
+    for (const float beta : {0.0f, -0.0f})
+        for (const Cuts& cuts : {no_cuts, Cuts{1, 3, 3}}) {
+            GemmProblem<float> p({t.block_m + 3, t.block_n + 5, 3 * t.block_k}, 1);
+            p.fill_integers();
+            p.c.fill([] { return poison<float>(); });
+            p.beta = beta;
+            multiply(p, context, entry, cuts);
+            ASSERT_TRUE(exact(p));
+        }
+}
+
+// An Inf in the last row and column of each operand stays in its row and column of C: it meets no
+// zero that pads a tile.
+TEST_P(GemmSliced, PaddingMeetsNoInf) {
+    for (const Storage& storage : {storages[0], storages[1], storages[4], storages[5]}) {
+        const Shape shape = {t.block_m + 1, t.block_n - 2, t.block_k + 3};
+        GemmProblem<float> p(shape, 2, storage, storage);
+        p.fill([](Random& r) { return r.integer(1, 3); });
+        const float infinity = std::numeric_limits<float>::infinity();
+        p.a.before()(shape.m - 1, shape.k - 1) = infinity;
+        p.b.before()(shape.k - 1, shape.n - 1) = infinity;
+        multiply(p, context, entry, {1, 1, 1});
+        ASSERT_TRUE(judge(p, "infinite where it should be", [&](auto i, auto j, float x) {
+            return std::isinf(x) == (i == shape.m - 1 || j == shape.n - 1) && !std::isnan(x);
+        }));
+    }
+}
+
+// Whether ranks are clusters or not, whoever loads and whenever blocks run.
+TEST_P(GemmSliced, SameBits) {
+    GemmProblem<float> p({t.block_m + 7, 2 * t.block_n - 1, 9 * t.block_k + 5}, 3, storages[4]);
+    p.fill([](Random& r) { return r.normal(); });
+    p.beta = 0.5f;
+    const auto result = [&] {
+        std::vector<float> all;
+        const MatrixView<float> c = p.c.after();
+        for (std::int64_t i = 0; i < c.rows; ++i)
+            for (std::int64_t j = 0; j < c.columns; ++j) all.push_back(c(i, j));
+        return all;
+    };
+    multiply(p, context, entry, {1, 5, 2});
+    ASSERT_TRUE(close(p));
+    const std::vector<float> once = result();
+    for (unsigned turn = 0; turn < (emulated ? 3 : 20); ++turn) {
+#if TINYBLAS_EMULATED
+        device::set_schedule(turn);
+#endif
+        multiply(p, context, entry, {1, 5, 2, turn % 2 == 0});
+        EXPECT_EQ(std::memcmp(result().data(), once.data(), once.size() * sizeof(float)), 0);
+    }
+#if TINYBLAS_EMULATED
+    device::set_schedule(0);
+#endif
+}
+
+// The plan's entry and cut, through the door that gemm uses.
+TEST(GemmSlicedCall, FollowsItsPlan) {
+    Context context;
+    for (const Shape shape : {Shape{5, 3, 2}, Shape{64, 64, 64}, Shape{130, 70, 300},
+                              Shape{16, 700, 600}, Shape{900, 4, 530}, Shape{40, 33, 5000}})
+        for (const Storage& storage : {storages[0], storages[1], storages[5], storages[7]}) {
+            GemmProblem<float> p(shape, 4, storage, storages[1], storage);
+            p.fill_integers();
+            p.alpha = 2;
+            p.beta = -1;
+            for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+            const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta,
+                                          p.c.device()};
+            for (const std::size_t most : {static_cast<std::size_t>(-1), std::size_t{0}}) {
+                const GemmSlicedPlan plan = plan_gemm_sliced(call, most);
+                ASSERT_TRUE(plan.fits);
+                ASSERT_LE(plan.scratch_bytes, most);
+                for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+                enqueue_gemm_sliced(context, call, plan);
+                for (auto* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+                ASSERT_TRUE(exact(p));
+            }
+        }
+}
+
+}  // namespace
+}  // namespace tinyblas::test

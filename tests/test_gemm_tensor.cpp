@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// gemm's rung tensor, each entry by itself and with every way to cut k: exact on integers whatever
+// the storage, the chain of multiply-adds where k is whole, clean where C or the gaps are NaN, the
+// same bits each time. And its plan.
+#include "gemm_tensor.hpp"
+
+#include <cstring>
+
+#include "gemm_problem.hpp"
+#if TINYBLAS_EMULATED
+#include "device/emulation/fibers.hpp"
+#endif
+
+namespace tinyblas::test {
+namespace {
+
+/// How a plan of whole tiles is cut. The call may exchange m and n, so that this comes last.
+using Cut = GemmTensorSplit (*)(const GemmTensorPlan& whole);
+
+constexpr Cut whole = [](const GemmTensorPlan&) { return GemmTensorSplit{}; };
+/// All tiles into `parts` each, added up through memory.
+template <unsigned parts>
+constexpr Cut into = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{plan.tiles(), std::min(parts, plan.chunks) * plan.tiles()};
+};
+/// Pieces that cross tiles.
+constexpr Cut one_more = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{plan.tiles(), plan.tiles() + 1};
+};
+constexpr Cut nearly_twice = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{plan.tiles(), 2 * plan.tiles() - 1};
+};
+/// Some tiles alone.
+constexpr Cut last_one = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{1, std::min(5u, plan.chunks)};
+};
+constexpr Cut last_few = [](const GemmTensorPlan& plan) {
+    const unsigned cut = std::min(5u, plan.tiles());
+    return GemmTensorSplit{cut, 2 * cut + 1};
+};
+
+void run(GemmProblem<double>& p, Context& context, int entry, Cut cut) {
+    for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+    const auto call = prepare_gemm<double>(context, p.alpha, p.a.device(), p.b.device(), p.beta,
+                                           p.c.device(), {GemmKernel::naive, -1});
+    const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
+    const GemmTensorSplit split = cut(gemm_tensor_plan(entry, m, n, k));
+    enqueue_gemm_tensor(context, call, gemm_tensor_plan(entry, m, n, k, split));
+    for (auto* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+}
+
+class GemmTensor : public testing::TestWithParam<int> {
+  protected:
+    void SetUp() override {
+        if (context.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
+    }
+
+    const int entry = GetParam();
+    const GemmTensorTile& t = gemm_tensor_table[entry];
+    Context context;
+
+    testing::AssertionResult exact_with(Shape shape, std::uint64_t seed, const Storage& a,
+                                        const Storage& b, const Storage& c, Cut cut = whole) {
+        GemmProblem<double> p(shape, seed, a, b, c);
+        constexpr double scalars[] = {1, -2, 3};
+        p.alpha = scalars[seed % 3];
+        p.beta = static_cast<double>(seed / 3 % 3) - 1;
+        p.fill_integers();
+        run(p, context, entry, cut);
+        return exact(p);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Entries, GemmTensor, testing::Range(0, gemm_tensor_entries));
+
+// All ways that two operands can lie, with C's varying along.
+TEST_P(GemmTensor, EveryPairOfStorages) {
+    for (int pair = 0; pair < input_storages * input_storages; ++pair) {
+        const Shape shape = {1 + pair * 7 % 45, 1 + pair * 11 % 53, 1 + pair * 5 % 39};
+        ASSERT_TRUE(exact_with(shape, static_cast<std::uint64_t>(pair),
+                               storages[pair % input_storages], storages[pair / input_storages],
+                               storages[pair * 5 % output_storages]));
+    }
+}
+
+// Both sides of the tile's edges, and of a warp's; k on both sides of a chunk and of the ring.
+TEST_P(GemmTensor, EveryEdge) {
+    const int ring = t.block_k * t.stages;
+    std::uint64_t seed = 0;
+    for (const int m : {1, t.warp_m + 1, t.block_m - 1, t.block_m, t.block_m + 1})
+        for (const int n : {1, t.warp_n - 1, t.block_n, t.block_n + 1})
+            for (const int k : {1, t.block_k, t.block_k + 1, ring - 1, ring + 2}) {
+                if ((m * 3 + n + k) % 4 != 0) continue;
+                ++seed;
+                ASSERT_TRUE(exact_with({m, n, k}, seed, storages[seed % 4], storages[seed / 4 % 4],
+                                       storages[seed % output_storages]));
+            }
+}
+
+TEST_P(GemmTensor, CutsOfK) {
+    std::uint64_t seed = 100;
+    for (const Shape shape :
+         {Shape{t.block_m + 3, 2 * t.block_n, 7 * t.block_k - 1},
+          Shape{t.block_m, t.block_n, 40 * t.block_k + 5}, Shape{5, 7, 2 * t.block_k}}) {
+        int number = 0;
+        for (const Cut cut : {into<2>, into<3>, into<33>, one_more, nearly_twice, last_one}) {
+            ++seed;
+            ASSERT_TRUE(exact_with(shape, seed, storages[seed % 4], storages[seed / 4 % 4],
+                                   storages[seed % output_storages], cut))
+                << "cut number " << number;
+            ++number;
+        }
+    }
+}
+
+// More tiles than blocks: a block's ring goes on from tile to tile.
+TEST_P(GemmTensor, MoreTilesThanBlocks) {
+    const int tiles = 132 * t.min_blocks + 5;
+    ASSERT_TRUE(exact_with({tiles * t.block_m, 3, 2 * t.block_k + 1}, 7, storages[0], storages[1],
+                           storages[0], last_few));
+    ASSERT_TRUE(exact_with({9 * t.block_m, (tiles + 8) / 9 * t.block_n - 1, 3}, 8, storages[1],
+                           storages[0], storages[0]));
+}
+
+TEST_P(GemmTensor, IsTheChainOfMultiplyAdds) {
+    for (int layouts = 0; layouts < 4; ++layouts) {
+        GemmProblem<double> p({t.block_m + 5, t.block_n + 2, 3 * t.block_k + 7}, 50,
+                              storages[layouts % 2], storages[layouts / 2]);
+        p.alpha = 0.7;
+        p.beta = -1.5;
+        p.fill([](Random& r) { return r.normal(); });
+        run(p, context, entry, whole);
+        ASSERT_TRUE(chained(p));
+    }
+}
+
+TEST_P(GemmTensor, CutSumsAreCloseAndTheSameEachTime) {
+    const Shape shape = {t.block_m + 5, t.block_n + 2, 12 * t.block_k - 3};
+    for (const Cut cut : {into<5>, nearly_twice}) {
+        GemmProblem<double> p(shape, 51);
+        p.alpha = 1.5;
+        p.beta = 1;
+        p.fill([](Random& r) { return r.normal(); });
+        run(p, context, entry, cut);
+        ASSERT_TRUE(close(p));
+        const MatrixView<double> c = p.c.after();
+        const std::vector<double> once(c.data, c.data + c.rows * c.row_stride);
+        for (unsigned repeat = 1; repeat < 4; ++repeat) {
+#if TINYBLAS_EMULATED
+            device::set_schedule(repeat);
+#endif
+            run(p, context, entry, cut);
+            ASSERT_EQ(std::memcmp(once.data(), p.c.after().data, once.size() * sizeof(double)), 0);
+        }
+#if TINYBLAS_EMULATED
+        device::set_schedule(0);
+#endif
+    }
+}
+
+// What pads a chunk must not meet an Inf, and C is not read where beta is 0.
+TEST_P(GemmTensor, InfinityNextToPaddingAndNanInC) {
+    for (const Cut cut : {whole, into<2>})
+        for (int layouts = 0; layouts < 4; ++layouts) {
+            const int k = 2 * t.block_k - 3;
+            GemmProblem<double> p({t.block_m - 1, t.block_n - 1, k}, 52, storages[layouts % 2],
+                                  storages[layouts / 2]);
+            p.fill([](Random& r) { return r.uniform() + 1; });
+            for (std::int64_t i = 0; i < p.c.before().rows; ++i)
+                for (std::int64_t j = 0; j < p.c.before().columns; ++j)
+                    p.c.before()(i, j) = std::nan("");
+            for (std::int64_t i = 0; i < p.a.before().rows; ++i)
+                p.a.before()(i, k - 1) = std::numeric_limits<double>::infinity();
+            p.b.before()(k - 1, 0) = 0;
+            p.beta = layouts % 2 == 0 ? 0.0 : -0.0;
+            run(p, context, entry, cut);
+            ASSERT_TRUE(judge(p, "Inf, or NaN in column 0", [](auto, auto j, double x) {
+                return j == 0 ? std::isnan(x) : std::isinf(x);
+            }));
+        }
+}
+
+void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const GemmTensorPlan plan = plan_gemm_tensor(m, n, k);
+    ASSERT_TRUE(plan.fits);
+    EXPECT_GT(plan.seconds, 0);
+    const GemmTensorTile& t = gemm_tensor_table[plan.entry];
+    EXPECT_GE(std::int64_t{plan.tiles_m} * t.block_m, m);
+    EXPECT_LT(std::int64_t{plan.tiles_m - 1} * t.block_m, m);
+    EXPECT_GE(std::int64_t{plan.tiles_n} * t.block_n, n);
+    EXPECT_LT(std::int64_t{plan.tiles_n - 1} * t.block_n, n);
+    EXPECT_GE(std::int64_t{plan.chunks} * t.block_k, k);
+    ASSERT_LE(plan.whole, plan.tiles());
+    const std::uint64_t line = std::uint64_t{plan.cut()} * plan.chunks;
+    EXPECT_EQ(std::uint64_t{plan.workers} * plan.piece + plan.longer_pieces, line);
+    EXPECT_LE(plan.workers * std::uint64_t{2} * static_cast<unsigned>(t.warps()) * 4, 32u << 10)
+        << "counters";
+    if (plan.cut() > 0) {
+        EXPECT_LE(plan.cut(), plan.workers) << "a worker has at most two tiles";
+        EXPECT_LT(plan.longer_pieces, plan.workers);
+        EXPECT_EQ(plan.scratch_bytes, std::size_t{2} * plan.workers *
+                                          static_cast<unsigned>(t.block_m * t.block_n) *
+                                          sizeof(double));
+    } else {
+        EXPECT_EQ(plan.scratch_bytes, 0u);
+    }
+    EXPECT_GE(plan.blocks, plan.workers);
+    EXPECT_GE(plan.blocks, std::min(plan.whole, 1u));
+    // Without memory for parts, whole tiles are left.
+    EXPECT_EQ(plan_gemm_tensor(m, n, k, false, 0).scratch_bytes, 0u);
+}
+
+TEST(GemmTensorPlan, CoversEveryShape) {
+    for (const std::int64_t m : {1, 8, 31, 64, 100, 128, 129, 500, 1000, 1024, 1536, 4097, 100'000})
+        for (const std::int64_t n : {1, 16, 33, 64, 128, 257, 768, 1024, 2048, 4096, 70'000})
+            for (const std::int64_t k : {1, 15, 16, 17, 64, 500, 1024, 4096, 65'536, 1 << 20})
+                check_plan(m, n, k);
+}
+
+TEST(GemmTensorPlan, FillsTheGpu) {
+    EXPECT_EQ(plan_gemm_tensor(4096, 4096, 4096).cut(), 100u);  // 7 rounds of 132 and these
+    EXPECT_EQ(plan_gemm_tensor(2048, 2048, 2048).cut(), 0u);    // 124 left: nearly a round
+    EXPECT_GT(plan_gemm_tensor(64, 64, 1 << 20).workers, 100u);
+    EXPECT_GE(plan_gemm_tensor(1000, 1000, 1000).blocks, 100u);
+    // What is copied one by one takes longer.
+    EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, true).seconds,
+              plan_gemm_tensor(1023, 1023, 1023).seconds);
+}
+
+TEST(GemmTensorPlan, RefusesWhatItCannotCount) {
+    EXPECT_FALSE(plan_gemm_tensor(64, 64, std::int64_t{1} << 40).fits);
+    EXPECT_FALSE(plan_gemm_tensor(std::int64_t{1} << 40, 64, 64).fits);
+}
+
+}  // namespace
+}  // namespace tinyblas::test

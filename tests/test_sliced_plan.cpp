@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// How the rung sliced cuts a product: all of k, each part once, within what its kernels and its
+// memory can hold, alike for C and C transposed, in the time that was measured. Needs no GPU.
+#include <gtest/gtest.h>
+
+#include "kernels/gemm/sliced_plan.hpp"
+
+namespace tinyblas {
+namespace {
+
+void check(std::int64_t m, std::int64_t n, std::int64_t k) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const GemmSlicedPlan plan = plan_gemm_sliced(m, n, k);
+    ASSERT_TRUE(plan.fits);
+    ASSERT_GE(plan.entry, 0);
+    ASSERT_LT(plan.entry, sliced_entries);
+    const SlicedTile& s = sliced_table[plan.entry].tile;
+    const SlicedCut& cut = plan.cut;
+    const std::int64_t depth = cut.depth;
+    EXPECT_EQ(depth % s.tile.block_k, 0);
+    EXPECT_GE(depth * cut.units(), k);
+    EXPECT_LT(depth * cut.ranks() * (cut.parts - 1), k) << "a part would be empty";
+    EXPECT_LE(cut.ranks_log2, 3u);
+    EXPECT_GE(cut.fan * cut.groups(), cut.parts);
+    const std::int64_t rows = plan.exchange ? n : m, columns = plan.exchange ? m : n;
+    const std::int64_t tiles = (rows + s.tile.block_m - 1) / s.tile.block_m *
+                               ((columns + s.tile.block_n - 1) / s.tile.block_n);
+    if (cut.units() > 1) {
+        EXPECT_LE(tiles * cut.units(), sliced_multiprocessors);
+        EXPECT_LE(tiles * cut.counters(), sliced_most_counters);
+        EXPECT_EQ(plan.scratch_bytes, static_cast<std::size_t>(tiles) * cut.units() *
+                                          static_cast<std::size_t>(s.vectors()) * 16);
+    } else {
+        EXPECT_EQ(plan.scratch_bytes, 0u);
+    }
+    EXPECT_GT(plan.seconds, 1e-6);
+
+    const GemmSlicedPlan transposed = plan_gemm_sliced(n, m, k);
+    EXPECT_EQ(transposed.entry, plan.entry);
+    EXPECT_EQ(transposed.cut.depth, depth);
+    EXPECT_EQ(transposed.cut.units(), cut.units());
+    EXPECT_EQ(transposed.cut.fan, cut.fan);
+    const GemmSlicedPlan poor = plan_gemm_sliced(m, n, k, 0);
+    EXPECT_TRUE(poor.fits);
+    EXPECT_EQ(poor.scratch_bytes, 0u);
+    EXPECT_GE(poor.seconds, plan.seconds);
+}
+
+TEST(SlicedPlan, CoversEveryShape) {
+    for (const std::int64_t m : {1, 4, 16, 17, 64, 100, 384, 1000, 1025, 4096, 100'000})
+        for (const std::int64_t n : {1, 3, 16, 33, 64, 129, 512, 1024, 5000})
+            for (const std::int64_t k : {1, 63, 64, 65, 128, 511, 4096, 65'536, 1 << 20})
+                check(m, n, k);
+}
+
+TEST(SlicedPlan, LeavesWhatItCannotHold) {
+    EXPECT_FALSE(plan_gemm_sliced(64, 64, std::int64_t{1} << 35).fits);
+    EXPECT_FALSE(plan_gemm_sliced(std::int64_t{1} << 40, 64, 64).fits);
+    EXPECT_FALSE(plan_gemm_sliced(64, std::int64_t{1} << 40, 64).fits);
+}
+
+// Measured on an H200, in a graph, row-major operands, microseconds.
+TEST(SlicedPlan, EstimatesWhatWasMeasured) {
+    struct Measured {
+        std::int64_t m, n, k;
+        double microseconds;
+    };
+    for (const Measured& x :
+         {Measured{64, 64, 64, 2.12}, Measured{128, 128, 128, 2.38}, Measured{256, 256, 256, 3.86},
+          Measured{384, 384, 384, 7.38}, Measured{512, 512, 512, 10.0},
+          Measured{768, 768, 768, 27.0}, Measured{1024, 1024, 1024, 52.1},
+          Measured{1023, 1025, 1027, 66.6}, Measured{16, 4096, 4096, 23.3},
+          Measured{1000, 64, 1000, 7.4}, Measured{64, 4096, 4096, 55.3},
+          Measured{8192, 64, 8192, 198}, Measured{128, 128, 65'536, 57.8},
+          Measured{64, 64, 1 << 20, 210}, Measured{640, 640, 640, 20.9}}) {
+        const double estimate = plan_gemm_sliced(x.m, x.n, x.k).seconds * 1e6;
+        EXPECT_LE(estimate, x.microseconds * 1.12) << x.m << " x " << x.n << " x " << x.k;
+        EXPECT_GE(estimate, x.microseconds * 0.88) << x.m << " x " << x.n << " x " << x.k;
+    }
+}
+
+}  // namespace
+}  // namespace tinyblas
