@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// gemv, rung 2, form columns: y = transposed(A) x. A block owns a slab of columns, a group of 16
+// bytes for each of its lanes, and walks down a piece of the rows, which its groups of lanes take
+// in turn. With 4 lanes and 3 groups:
+//
+//            lane 0 1 2 3               x
+//   row 0    [  ][  ][  ][  ]  group 0  x_0     every thread adds up its own columns; then the
+//   row 1    [  ][  ][  ][  ]  group 1  x_1     groups' sums meet in shared memory,
+//   row 2    [  ][  ][  ][  ]  group 2  x_2
+//   row 3    [  ][  ][  ][  ]  group 0  x_3
+//            ...
+//   and the pieces' in global memory, where the last block adds them up.
+//
+// Limit: memory bandwidth; for a few thousand columns the way in which the pieces come together.
+#pragma once
+
+#include <type_traits>
+
+#include "parts.cuh"
+
+namespace tinyblas {
+
+inline constexpr int gemv_columns_most_threads = 1024;
+inline constexpr int gemv_columns_any_lanes_threads = 512;
+inline constexpr unsigned gemv_groups_in_line = 32;
+/// Rows that a thread has in flight.
+template <class T>
+inline constexpr int gemv_columns_unroll = sizeof(T);
+
+/// A block's part of the work.
+struct GemvSlab {
+    unsigned lanes, lane;     // side by side
+    unsigned groups, group;   // of lanes
+    std::int64_t first;       // column
+    std::int64_t begin, end;  // rows
+    /// Column e of the calling thread, from the slab's first: with vectors neighbours, otherwise
+    /// those of neighbouring lanes are.
+    template <bool vectors, class T>
+    __device__ __forceinline__ unsigned column(unsigned e) const {
+        return vectors ? lane * group_size<T> + e : lane + e * lanes;
+    }
+};
+
+/// Sums down the calling thread's columns. `whole`: all of them lie in A; else one that does not is
+/// replaced by the slab's first.
+template <bool vectors, bool whole, class T>
+__device__ __forceinline__ void add_down(T (&sums)[group_size<T>], const GemvCall<T>& call,
+                                         const GemvSlab& slab) {
+    constexpr int size = group_size<T>, unroll = gemv_columns_unroll<T>;
+    const std::int64_t step = slab.groups * call.a.row_stride;
+    const std::int64_t x_step = slab.groups * call.x.increment;
+    std::int64_t i = slab.begin + slab.group;
+    unsigned columns[size];
+#pragma unroll
+    for (int e = 0; e < size; ++e) {
+        const unsigned column = slab.template column<vectors, T>(e);
+        columns[e] = whole || slab.first + column < call.a.columns ? column : 0;
+    }
+    const T* from = call.a.data + i * call.a.row_stride + slab.first;
+    const T* x_from = &call.x(i);
+    const auto add_rows = [&]<int rows>(std::integral_constant<int, rows>, auto is_there) {
+        T a[rows][size] = {}, x[rows] = {};
+#pragma unroll
+        for (int u = 0; u < rows; ++u) {
+            if (!is_there(u)) continue;
+            x[u] = __ldg(x_from + u * x_step);
+            const T* row = from + u * step;
+            if constexpr (vectors && whole) {
+                device::load_read_only(a[u], row + columns[0]);
+            } else {
+#pragma unroll
+                for (int e = 0; e < size; ++e) a[u][e] = __ldg(row + columns[e]);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < rows; ++u)
+#pragma unroll
+            for (int e = 0; e < size; ++e) device::multiply_add(sums[e], a[u][e], x[u]);
+        i += rows * slab.groups;
+        from += rows * step;
+        x_from += rows * x_step;
+    };
+#pragma unroll 1
+    while (i + (unroll - 1) * slab.groups < slab.end)
+        add_rows(std::integral_constant<int, unroll>(), [](int) { return true; });
+#pragma unroll 1
+    while (i < slab.end)
+        add_rows(std::integral_constant < int, whole ? 4 : 2 > (),
+                 [&](int u) { return u == 0 || i + u * slab.groups < slab.end; });
+}
+
+/// `fixed_lanes`: their number, a power of two that divides a warp's, or 0 if `lanes` tells.
+template <class T, bool vectors, int fixed_lanes>
+__global__ void __launch_bounds__(fixed_lanes > 0 ? gemv_columns_most_threads
+                                                  : gemv_columns_any_lanes_threads)
+    gemv_columns(GemvCall<T> call, unsigned slabs, unsigned lanes, GemvPieces<T> pieces) {
+    constexpr int size = group_size<T>;
+    constexpr bool fixed = fixed_lanes > 0;
+    if constexpr (fixed) lanes = fixed_lanes;
+    const std::int64_t m = call.a.rows, n = call.a.columns;
+    const unsigned piece = blockIdx.x / slabs, number = blockIdx.x % slabs;
+    const std::int64_t begin = piece * pieces.length;
+    const GemvSlab slab = {lanes,
+                           threadIdx.x % lanes,
+                           blockDim.x / lanes,
+                           threadIdx.x / lanes,
+                           std::int64_t{number} * lanes * size,
+                           begin,
+                           begin + pieces.length < m ? begin + pieces.length : m};
+    const auto lies_inside = [&](unsigned e) {
+        return slab.first + slab.column<vectors, T>(e) < n;
+    };
+    T acc[size] = {};
+    if (slab.group < slab.groups) {
+        if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
+            add_down<vectors, vectors>(acc, call, slab);
+        else if (lies_inside(0))
+            add_down<vectors, false>(acc, call, slab);
+    }
+    if (!fixed && slab.groups == 1 && pieces.count == 1) {  // each thread has its sums
+        if (slab.group > 0 || !lies_inside(0)) return;
+        const std::int64_t j = slab.first + slab.column<vectors, T>(0);
+        const MatrixView<T> y = {call.y.first, 1, n, 0, call.y.increment};
+        if constexpr (vectors) {
+            store_row(y, 0, j, call.alpha, acc, call.beta);
+        } else {
+#pragma unroll
+            for (int e = 0; e < size; ++e)
+                if (lies_inside(e)) store(y(0, j + e * lanes), call.alpha, acc[e], call.beta);
+        }
+        return;
+    }
+
+    // One sum a column: of a warp's groups, where these lie in it as wholes, then of all.
+    constexpr int most_sums =
+        fixed ? fixed_lanes * static_cast<int>(warp_lanes) : gemv_columns_any_lanes_threads;
+    auto& sums = device::shared<struct GemvSums, T[most_sums * size]>();
+    auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
+    const unsigned width = lanes * size;
+    unsigned terms = slab.groups, term = slab.group;
+    if constexpr (fixed) {
+#pragma unroll
+        for (unsigned across = warp_lanes / 2; across >= fixed_lanes; across /= 2)
+#pragma unroll
+            for (int e = 0; e < size; ++e)
+                acc[e] = acc[e] + __shfl_xor_sync(~0u, acc[e], static_cast<int>(across));
+        terms = blockDim.x / warp_lanes;
+        term = threadIdx.x % warp_lanes < fixed_lanes ? threadIdx.x / warp_lanes : terms;
+    }
+    if (term < terms) {
+        T* to = &sums[term * width];
+        if constexpr (vectors) {
+            device::store_vector(to + slab.column<vectors, T>(0), acc);
+        } else {
+#pragma unroll
+            for (int e = 0; e < size; ++e) to[slab.column<vectors, T>(e)] = acc[e];
+        }
+    }
+    __syncthreads();
+    const auto load_sum = [&](unsigned at, unsigned output) { return sums[at * width + output]; };
+    T sum = 0;
+    if constexpr (!fixed) {
+        sum = sum_of_terms(width, terms, gemv_groups_in_line, &spare[0], load_sum);
+    } else if (threadIdx.x < width) {  // there are at most as many terms as go in line
+#pragma unroll 8
+        for (unsigned at = 0; at < terms; ++at) sum += load_sum(at, threadIdx.x);
+    }
+    const auto deliver = [&](unsigned output, T total) {
+        if (slab.first + output < n)
+            store(call.y(slab.first + output), call.alpha, total, call.beta);
+    };
+    if (pieces.count == 1) {
+        if (threadIdx.x < width) deliver(threadIdx.x, sum);
+        return;
+    }
+    const std::int64_t left = n - slab.first;
+    const unsigned outputs = left < width ? static_cast<unsigned>(left) : width;
+    if (threadIdx.x < outputs) pieces.parts[piece * n + slab.first + threadIdx.x] = sum;
+    finish_pieces(pieces, slab.first, outputs, n, pieces.counters + number, &spare[0], deliver);
+}
+
+template <class T, bool vectors, int fixed_lanes>
+void launch_gemv_columns(const char* operation, device::Stream stream, const GemvCall<T>& call,
+                         const GemvPlan& plan, const GemvPieces<T>& pieces) {
+    const std::int64_t width = std::int64_t{plan.lanes} * group_size<T>;
+    const std::int64_t slabs = (call.a.columns - 1) / width + 1;
+    device::launch(operation, gemv_columns<T, vectors, fixed_lanes>,
+                   device::grid(slabs * plan.pieces, operation),
+                   static_cast<unsigned>(plan.threads), stream, call, static_cast<unsigned>(slabs),
+                   static_cast<unsigned>(plan.lanes), pieces);
+}
+
+}  // namespace tinyblas

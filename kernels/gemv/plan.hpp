@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Who adds up what of a product of matrix and vector, on the host. It depends on the extents alone,
+// not on the GPU, and so do the order of the additions and the bits of y. The numbers are what was
+// fastest on an H200.
+#pragma once
+
+#include <cstdint>
+
+namespace tinyblas {
+
+/// The kernels see rows whose elements are neighbours, and either add up along them (A x) or, each
+/// column for itself, down them (transposed(A) x).
+///   short_rows: along rows; a few lanes share a row
+///   long_rows:  along rows; a warp or a block shares rows, or pieces of them
+///   columns:    down columns; a block owns a slab of columns, or a piece of it
+enum class GemvForm { short_rows, long_rows, columns };
+
+struct GemvPlan {
+    GemvForm form;
+    int threads;               // of a block
+    int lanes = 0;             // short_rows: of a row; columns: side by side in a slab,
+    bool lanes_fixed = false;  // as one of gemv_fixed_lanes
+    int team_warps = 1;        // long_rows: that share rows,
+    bool many_rows = false;    // a group's number of them; else one
+    std::int64_t piece = 0;    // of a sum: its products that one block adds up
+    unsigned pieces = 1;       // that a sum is cut into
+};
+
+/// The kernel that knows the number of its lanes is compiled for these.
+inline constexpr int gemv_fixed_lanes[] = {4, 8, 32};
+
+/// Threads that an H200 runs at once of a kernel with 64 registers each.
+inline constexpr std::int64_t gemv_threads_at_once = 132 * 1024;
+
+constexpr std::int64_t gemv_parts(std::int64_t whole, std::int64_t part) {
+    return whole / part + (whole % part != 0);
+}
+
+/// Cuts sums of `terms` terms into at most `pieces` pieces of a multiple of `unit` terms.
+constexpr void cut(GemvPlan& plan, std::int64_t terms, std::int64_t pieces, std::int64_t unit) {
+    const std::int64_t units = gemv_parts(terms, unit);
+    pieces = pieces < 1 ? 1 : pieces < units ? pieces : units;
+    plan.piece = gemv_parts(units, pieces) * unit;
+    plan.pieces = static_cast<unsigned>(gemv_parts(terms, plan.piece));
+}
+
+/// A x, A m x n; `size`: elements of a group of 16 bytes.
+constexpr GemvPlan plan_gemv_along(std::int64_t m, std::int64_t n, int size) {
+    const std::int64_t groups = gemv_parts(n, size);
+    if (groups <= 8 || (groups <= (size == 4 ? 32 : 64) && m > 1024)) {
+        int lanes = 1;
+        while (lanes < groups && lanes < 32) lanes *= 2;
+        return {.form = GemvForm::short_rows, .threads = 128, .lanes = lanes, .piece = n};
+    }
+    GemvPlan plan = {.form = GemvForm::long_rows, .threads = 128, .piece = n};
+    const std::int64_t few = size == 4 ? 200 : 400;
+    const std::int64_t turn = std::int64_t{32} * size * 8;  // what a warp has of one row in flight
+    if (m <= 64 && n >= 32768) {
+        plan.threads = 256;
+        plan.team_warps = 8;
+        plan.many_rows = m > 2;
+        cut(plan, n, n / (8 * turn / 2) < 256 ? n / (8 * turn / 2) : 256, 32 * size);
+    } else if (m <= 512) {
+        plan.team_warps = groups > 256 ? 4 : 1;
+        if (n >= std::int64_t{1} << 17) {
+            plan.threads = 256;
+            plan.team_warps = 8;
+            plan.many_rows = true;
+            cut(plan, n, 2048 / m, 32 * size);
+        }
+    } else if (groups > 768 && n % (4 * turn) == 0) {
+        plan.team_warps = 4;
+    } else if (groups >= few && n % turn != 0) {
+        plan.team_warps = 4;
+        plan.many_rows = true;
+    } else if (groups > 768) {
+        plan.team_warps = 4;
+        plan.many_rows = true;
+    } else {
+        plan.many_rows = m >= 2048 && groups < few;
+    }
+    return plan;
+}
+
+/// transposed(A) x, A m x n.
+constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
+    const std::int64_t groups = gemv_parts(n, size);
+    GemvPlan plan = {.form = GemvForm::columns, .threads = 512, .piece = m};
+    if (m <= 8 || (m <= 256 && groups >= 16384)) {  // each thread has columns of its own
+        plan.threads = plan.lanes = 128;
+        return plan;
+    }
+    // Lanes for exactly the columns there are, if others would leave many idle.
+    if (m >= 4096 && m * groups >= 16384 &&
+        (groups <= 16 || (groups < 64 && groups % 8 != 0 && m >= 32768))) {
+        plan.lanes = static_cast<int>(groups);
+        if (m * groups <= 32768) plan.threads = 256;
+        const std::int64_t most = size == 4 && groups > 16 ? 132 : 264;
+        const std::int64_t worth = m * groups / (plan.threads * 4);
+        cut(plan, m, worth < most ? worth : most, 4);
+        return plan;
+    }
+    plan.lanes_fixed = true;
+    if (m >= 32768 && groups < 100 * 32) {  // a few slabs, each a hundred blocks or more
+        plan.lanes = groups < 64 ? 8 : 32;
+        plan.threads = plan.lanes == 8 ? 512 : 1024;
+        const std::int64_t slabs = gemv_parts(groups, plan.lanes);
+        cut(plan, m, gemv_threads_at_once / plan.threads / slabs, plan.threads / plan.lanes);
+        return plan;
+    }
+    plan.lanes = groups > 2048 && m > 512 ? 32 : groups > 384 || m < 192 ? 8 : 4;
+    const std::int64_t slabs = gemv_parts(groups, plan.lanes);
+    if (slabs <= 132 && (plan.lanes == 32 || (slabs >= 100 && m >= 2048))) plan.threads = 1024;
+    if (slabs >= 384 || m * plan.lanes < 3072) plan.threads = 256;
+    const std::int64_t rows = m / (plan.threads / plan.lanes);  // of a thread, uncut
+    const std::int64_t pieces = gemv_threads_at_once / (plan.threads * slabs);
+    if (rows >= 64) cut(plan, m, pieces < rows / 4 ? pieces : rows / 4, plan.threads / plan.lanes);
+    return plan;
+}
+
+constexpr GemvPlan plan_gemv(int element_size, bool down, std::int64_t m, std::int64_t n) {
+    const int size = 16 / element_size;
+    return down ? plan_gemv_down(m, n, size) : plan_gemv_along(m, n, size);
+}
+
+}  // namespace tinyblas
