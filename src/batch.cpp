@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace tinyblas {
 namespace {
@@ -22,6 +23,13 @@ bool lines_meet(const Footprint& view, std::int64_t distance) {
 
 std::int64_t floor_divide(std::int64_t x, std::int64_t y) { return x / y - (x % y < 0); }
 
+/// From the first byte of all matrices to behind the last.
+std::pair<std::intptr_t, std::intptr_t> range(const Batch& batch) {
+    const std::int64_t to_last = (batch.count - 1) * batch.stride;
+    return {batch.first.first + std::min<std::int64_t>(0, to_last),
+            batch.first.first + std::max<std::int64_t>(0, to_last) + span(batch.first)};
+}
+
 }  // namespace
 
 bool elements_distinct(const Batch& batch) {
@@ -39,6 +47,9 @@ bool elements_distinct(const Batch& batch) {
 
 bool overlap(const Batch& x, const Batch& y) {
     if (x.first.empty() || y.first.empty()) return false;
+    const auto [x_from, x_to] = range(x);
+    const auto [y_from, y_to] = range(y);
+    if (x_to <= y_from || y_to <= x_from) return false;  // however many there are
     const std::int64_t y_span = span(y.first);
     // Upwards, with a step.
     const std::int64_t step = std::max<std::int64_t>(1, std::abs(y.stride));

@@ -8,12 +8,27 @@
 
 namespace tinyblas {
 
+/// Whether all elements of `count` views like the first, `stride` elements from one to the next,
+/// have addresses.
+template <class T>
+bool has_addresses(MatrixView<T> view, std::int64_t stride, std::int64_t count) {
+    if (!has_addresses(view)) return false;
+    auto address = reinterpret_cast<std::intptr_t>(view.data);
+    std::int64_t bytes = sizeof(T);
+    if (count > 1 && (__builtin_mul_overflow(count - 1, stride, &stride) ||
+                      __builtin_mul_overflow(stride, bytes, &bytes) ||
+                      __builtin_add_overflow(address, bytes, &address) || address < 0))
+        return false;
+    view.data = reinterpret_cast<T*>(address);
+    return has_addresses(view);
+}
+
 /// `count` views like the first, `stride` bytes from one to the next.
 struct Batch {
     template <class T>
     Batch(MatrixView<T> view, std::int64_t element_stride, std::int64_t matrices)
         : first(view),
-          stride(element_stride * static_cast<std::int64_t>(sizeof(T))),
+          stride(matrices > 1 ? element_stride * static_cast<std::int64_t>(sizeof(T)) : 0),
           count(matrices) {}
 
     Footprint at(std::int64_t e) const {

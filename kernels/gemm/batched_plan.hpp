@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// How a batch of products is made: by which kernel, from its extents and the number of products.
+// Whatever is chosen, an element is one chain of multiply-adds, so the choice does not show in the
+// results. The bounds are measured on an NVIDIA H200, but for thin products, which take the tile
+// that wastes least.
+#pragma once
+
+#include <cstdint>
+
+#include "batched_table.hpp"
+
+namespace tinyblas {
+
+enum class GemmBatchRoute {
+    one_by_one,  // a gemm each
+    rows,        // `entry`: the edge
+    square,      // `entry`: of gemm_square_table
+    tile,        // `entry`: of gemm_batch_table
+    tuned,       // `entry`: of gemm_table
+};
+
+struct GemmBatchPlan {
+    GemmBatchRoute route;
+    int entry;
+    std::int64_t most;  // products a launch
+};
+
+/// The end of a grid's z, and y.
+inline constexpr std::int64_t gemm_batch_most = 65535;
+
+struct GemmBatchExtents {
+    std::int64_t m, n, k, count;
+
+    constexpr std::int64_t largest() const { return m > n ? m : n; }
+    constexpr std::int64_t smallest() const { return m < n ? m : n; }
+    constexpr std::int64_t tiles(std::int64_t edge) const {  // of all C
+        return (m + edge - 1) / edge * ((n + edge - 1) / edge) * count;
+    }
+};
+
+constexpr GemmBatchPlan gemm_batch_tile(int entry) {
+    const bool alone = gemm_batch_table[entry].matrices == 1;
+    return {GemmBatchRoute::tile, entry, alone ? gemm_batch_most : std::int64_t{1} << 32};
+}
+constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
+    return {GemmBatchRoute::tuned, entry, gemm_batch_most};
+}
+
+constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x) {
+    const bool few = x.count <= 64;
+    if (x.largest() <= 16) return gemm_batch_tile(0);
+    if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
+    if (x.largest() <= 64 && few) return gemm_batch_tile(2);
+    if (x.largest() <= 48) return gemm_batch_tile(3);
+    if (x.largest() <= 64) return gemm_batch_tile(4);
+    if (x.smallest() <= 32) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
+    if (x.largest() <= 128 && x.tiles(32) <= 512) return gemm_batch_tile(1);
+    if (x.largest() <= 96) return gemm_batch_tile(5);
+    if (x.k <= 128 && (x.n <= 64 || x.tiles(64) <= (x.k <= 64 ? 2112 : 264)))
+        return gemm_batch_tile(4);
+    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
+    return gemm_batch_tuned_entry(compute_capability == 90 && deep ? 1 : 2);
+}
+
+constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
+    if (compute_capability != 90) return gemm_batch_tuned_entry(7);
+    if (x.largest() <= 16) return gemm_batch_tile(6);
+    if (x.largest() <= 32 || x.smallest() <= 16 || x.tiles(64) <= 128) return gemm_batch_tile(7);
+    if (x.largest() <= 48) return gemm_batch_tile(8);
+    return gemm_batch_tile(x.largest() > 64 && x.largest() <= 96 ? 8 : 9);
+}
+
+/// Whether a gemm for each of a few products is faster than one launch for all: each keeps the GPU
+/// busy for long, or its sums are so long that they want to be cut, and gemm has more to choose
+/// from.
+constexpr bool gemm_batch_one_by_one(const GemmBatchExtents& x) {
+    constexpr std::int64_t many = 4 << 20;  // elements: so many take microseconds to read
+    if (x.k < 512) return false;
+    const bool wide = x.m >= 1024 && x.n >= 1024, heavy = x.m + x.n >= (many + x.k - 1) / x.k;
+    return wide || heavy || x.k / 512 >= x.count || x.k > gemm_tuned_longest_k;
+}
+
+/// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
+/// device knows where matrices begin, so that it must be one launch.
+constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
+                                        const GemmBatchExtents& x, int square,
+                                        bool pointers = false) {
+    constexpr std::int64_t flat = std::int64_t{1} << 30;  // products: fewer blocks
+    if (x.largest() <= 8 && x.k <= 8)
+        return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
+    if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
+        return {GemmBatchRoute::square, square, flat};
+    if (!pointers && gemm_batch_one_by_one(x)) return {GemmBatchRoute::one_by_one, -1, 1};
+    // A grid's y ends, too.
+    if (x.m > gemm_batch_most * 16) {
+        const bool single = type == Scalar::float32;
+        return gemm_batch_tuned_entry(single ? 2 : 7);
+    }
+    return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x)
+                                   : plan_gemm_batch_double(compute_capability, x);
+}
+
+}  // namespace tinyblas

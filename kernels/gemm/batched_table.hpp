@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The tiles in which batches of products are made. Figures: NVIDIA H200.
+#pragma once
+
+#include <iterator>
+
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+/// A block owns an edge x edge tile of one C, or all of `matrices` C that are no larger.
+struct GemmBatchTile {
+    Scalar type;
+    int edge, depth;       // of a stage: elements of k
+    int share_m, share_n;  // of the tile: a thread's (float), a warp's (double)
+    int matrices;          // a block
+    int min_blocks;        // launch bounds
+    bool turns;            // panels lie as those of a row-major product; else as the operands do
+
+    constexpr int threads_each() const {  // of a matrix
+        const int shares = edge / share_m * (edge / share_n);
+        return type == Scalar::float32 ? shares : shares * 32;
+    }
+    constexpr int threads() const { return matrices * threads_each(); }
+};
+
+// clang-format off
+inline constexpr GemmBatchTile gemm_batch_table[] = {
+    // type           edge depth share m,n matrices blocks turns
+    {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true},  // n = 96: 1,960 GB/s
+    {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
+    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true},  // n = 32: 4,280 GB/s
+    {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
+    {Scalar::float64,  64,  32,  32, 32,    1,        3,  false},  // n = 64: 4,120 GB/s
+};
+// clang-format on
+inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
+
+/// Lines of gemm_table that also make batches.
+inline constexpr int gemm_batch_tuned[] = {1, 2, 7};
+
+}  // namespace tinyblas

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// gemm_strided_batched, gemm_batched: checks of the batch as a whole, then one launch for all
+// products, or one gemm after the other where each of them keeps the GPU busy.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "batch.hpp"
+#include "check.hpp"
+#include "gemm_choice.hpp"
+#include "kernels/gemm/3_tuned.cuh"
+#include "kernels/gemm/batched_plan.hpp"
+#include "kernels/gemm/batched_rows.cuh"
+#include "kernels/gemm/batched_square.cuh"
+#include "kernels/gemm/batched_tile.cuh"
+#include "log.hpp"
+
+namespace tinyblas {
+namespace {
+
+template <class T>
+using BatchLauncher = void (*)(device::Stream, const GemmBatch<T>&);
+
+/// The launchers of the entries of T for operands that lie so; null for the others.
+template <class T, bool a_along_k, bool b_along_k>
+constexpr auto tile_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
+    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> BatchLauncher<T> {
+        constexpr GemmBatchTile t = gemm_batch_table[e];
+        if constexpr (t.type == gemm_scalar<T> && (!t.turns || (a_along_k && !b_along_k)))
+            return launch_gemm_batched_tile<T, e, a_along_k, b_along_k>;
+        return nullptr;
+    };
+    return std::array<BatchLauncher<T>, sizeof...(entry)>{
+        launcher(std::integral_constant<int, entry>())...};
+}
+(std::make_integer_sequence<int, gemm_batch_entries>());
+
+template <class T>
+BatchLauncher<T> tile_launcher(const GemmBatch<T>& batch, int entry) {
+    const auto e = static_cast<std::size_t>(entry);
+    const bool as_it_lies = !gemm_batch_table[entry].turns;
+    const bool a_along_k = !as_it_lies || batch.a.first.column_stride == 1;
+    const bool b_along_k = as_it_lies && batch.b.first.column_stride != 1;
+    if (a_along_k)
+        return b_along_k ? tile_launchers<T, true, true>[e] : tile_launchers<T, true, false>[e];
+    return b_along_k ? tile_launchers<T, false, true>[e] : tile_launchers<T, false, false>[e];
+}
+
+template <class T>
+BatchLauncher<T> tuned_launcher(int entry) {
+    BatchLauncher<T> launcher = nullptr;
+    [&]<std::size_t... number>(std::index_sequence<number...>) {
+        const auto take = [&]<int e>(std::integral_constant<int, e>) {
+            if constexpr (gemm_table[e].type == gemm_scalar<T>)
+                if (e == entry) launcher = launch_gemm_tuned_batched<T, e>;
+        };
+        (take(std::integral_constant<int, gemm_batch_tuned[number]>()), ...);
+    }
+    (std::make_index_sequence<std::size(gemm_batch_tuned)>());
+    return launcher;
+}
+
+constexpr BatchLauncher<float> square_launchers[] = {
+    launch_gemm_batched_square<0>, launch_gemm_batched_square<1>, launch_gemm_batched_square<2>};
+static_assert(std::size(square_launchers) == std::size(gemm_square_table));
+
+template <class T>
+BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& plan) {
+    switch (plan.route) {
+        case GemmBatchRoute::rows:
+            return plan.entry == 4 ? launch_gemm_batched_rows<T, 4>
+                                   : launch_gemm_batched_rows<T, 8>;
+        case GemmBatchRoute::square:
+            if constexpr (std::is_same_v<T, float>) return square_launchers[plan.entry];
+            break;
+        case GemmBatchRoute::tile: return tile_launcher(batch, plan.entry);
+        case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
+        case GemmBatchRoute::one_by_one: break;
+    }
+    return nullptr;
+}
+
+/// One launch, or a few where a grid would end. `exchanged`: the caller's batch is the transposed.
+template <class T>
+GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const GemmBatchPlan& plan,
+                         bool exchanged) {
+    const device::Guard guard(context.device(), "gemm");
+    context.note("gemm");
+    const BatchLauncher<T> launch = launcher_of(batch, plan);
+    constexpr GemmChoice choice = {GemmKernel::batched, -1};
+    if (logs()) log_gemm_batch(exchanged ? transposed(batch) : batch, choice, &plan, false);
+    for (std::int64_t e = 0; e < batch.count; e += plan.most)
+        launch(context.stream(), batch.part(e, plan.most));
+    return choice;
+}
+
+template <class T>
+GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
+    return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(),
+                           {x.m(), x.n(), x.k(), x.count}, square_entry(x),
+                           x.c.pointers != nullptr);
+}
+
+/// One gemm after the other. A choice depends on strides and on where matrices begin, to 16 bytes:
+/// that repeats after as many products as 16 bytes have elements.
+template <class T>
+GemmChoice enqueue_one_by_one(Context& context, const GemmCall<T>& first, std::int64_t a_stride,
+                              std::int64_t b_stride, std::int64_t c_stride, std::int64_t count,
+                              const GemmOptions& options) {
+    constexpr std::int64_t period = 16 / sizeof(T);
+    const auto at = [&](GemmCall<T> call, std::int64_t e) {
+        call.a.data += e * a_stride;
+        call.b.data += e * b_stride;
+        call.c.data += e * c_stride;
+        return call;
+    };
+    std::vector<GemmCall<T>> calls = {first};  // all of them are sound before any is enqueued
+    for (std::int64_t e = 1; e < std::min(count, period); ++e) {
+        calls.push_back(at(first, e));
+        choose_gemm(context, calls.back(), options);
+    }
+    for (std::int64_t e = 0; e < count; ++e)
+        enqueue_gemm(context, at(calls[static_cast<std::size_t>(e % period)], e - e % period),
+                     count == 1);
+    return first.choice;
+}
+
+/// "gemm_strided_batched: a_stride is 5: ..."
+template <class T>
+void check_stride(const char* name, MatrixView<T> first, std::int64_t stride, std::int64_t count) {
+    require(has_addresses(first, stride, count), "gemm_strided_batched: ", name, "_stride is ",
+            stride, ": ", count, " matrices of ", name, " must lie within the address space");
+}
+
+template <class T>
+GemmChoice run(Context& context, T alpha, MatrixView<const T> a, std::int64_t a_stride,
+               MatrixView<const T> b, std::int64_t b_stride, T beta, MatrixView<T> c,
+               std::int64_t c_stride, std::int64_t count, const GemmOptions& options) {
+    require(count >= 0, "gemm_strided_batched: batch is ", count, ": must be at least 0");
+    if (count == 0) return {};
+    GemmCall<T> call = prepare_gemm(context, alpha, a, b, beta, c, options);
+    if (call.choice.kernel == GemmKernel::none) return {};
+    const bool reads = call.a.columns > 0;
+    if (reads) {
+        check_stride("a", a, a_stride, count);
+        check_stride("b", b, b_stride, count);
+    } else {
+        a_stride = b_stride = 0;  // whatever they are
+    }
+    check_stride("c", c, c_stride, count);
+    const Batch all_c(c, c_stride, count);
+    require(elements_distinct(all_c), "gemm_strided_batched: c_stride is ", c_stride,
+            ": must keep the ", count, " matrices of c apart");
+    require(!reads || !overlap(all_c, Batch(a, a_stride, count)),
+            "gemm_strided_batched: c overlaps a: all matrices must lie apart");
+    require(!reads || !overlap(all_c, Batch(b, b_stride, count)),
+            "gemm_strided_batched: c overlaps b: all matrices must lie apart");
+    if (call.exchanged) std::swap(a_stride, b_stride);
+
+    const GemmBatch<T> batch = {call.alpha, {call.a, a_stride}, {call.b, b_stride},
+                                call.beta,  {call.c, c_stride}, count};
+    if (count > 1 && options.kernel == GemmKernel::best && options.entry < 0 &&
+        !call.from_parts()) {
+        const GemmBatchPlan plan = plan_for(context, batch);
+        if (plan.route != GemmBatchRoute::one_by_one)
+            return enqueue_batch(context, batch, plan, call.exchanged);
+    }
+    const bool asked = options.kernel != GemmKernel::best || options.entry >= 0;
+    if (logs() && count > 1)
+        log_gemm_batch<T>(call.exchanged ? transposed(batch) : batch, call.choice, nullptr, asked);
+    return enqueue_one_by_one(context, call, a_stride, b_stride, c_stride, count, options);
+}
+
+/// All that can be told of matrices whose addresses only the device knows.
+template <class T>
+void check_array(const char* name, const MatrixArray<T>& array, std::int64_t count) {
+    require(array.data, "gemm_batched: ", name, " is null: must point to ", count, " pointers");
+    const auto up = [](std::int64_t stride) { return std::abs(std::max(stride, -INT64_MAX)); };
+    const MatrixView<T> from_null = {nullptr, array.rows, array.columns, up(array.row_stride),
+                                     up(array.column_stride)};
+    require(has_addresses(from_null), "gemm_batched: ", name, " has strides of ", array.row_stride,
+            " and ", array.column_stride, ": ", array.rows, " x ", array.columns,
+            " elements must lie within the address space");
+}
+
+template <class T>
+GemmChoice run(Context& context, T alpha, const MatrixArray<const T>& a,
+               const MatrixArray<const T>& b, T beta, const MatrixArray<T>& c, std::int64_t count,
+               const GemmOptions& options) {
+    require(count >= 0, "gemm_batched: batch is ", count, ": must be at least 0");
+    require(options.kernel == GemmKernel::best && options.entry < 0,
+            "gemm_batched: options.kernel is ", to_string(options.kernel), ", options.entry is ",
+            options.entry, ": must be best and -1, for the pointers are on the device");
+    check_gemm(context, a.view(nullptr), b.view(nullptr), c.view(nullptr), options);
+    if (count == 0 || c.rows == 0 || c.columns == 0) return {};
+    const bool reads = alpha != T(0) && a.columns > 0;
+    if (!reads && beta == T(1)) return {};
+    if (reads) {
+        check_array("a", a, count);
+        check_array("b", b, count);
+        require(a.columns <= gemm_tuned_longest_k, "gemm_batched: a has ", a.columns,
+                " columns: must be at most ", gemm_tuned_longest_k);
+    }
+    check_array("c", c, count);
+    require(elements_distinct(Footprint(c.view(nullptr))), "gemm_batched: c has strides of ",
+            c.row_stride, " and ", c.column_stride, ": its elements must not overlap");
+
+    GemmBatch<T> batch = {reads ? alpha : T(0),
+                          {a.view(nullptr), 0, reads ? a.data : nullptr},
+                          {b.view(nullptr), 0, reads ? b.data : nullptr},
+                          beta,
+                          {c.view(nullptr), 0, c.data},
+                          count};
+    if (!reads) {  // of no elements; kernels compute addresses all the same
+        const auto* const somewhere = reinterpret_cast<const T*>(c.data);
+        batch.a.first = {somewhere, c.rows, 0, 0, 1};
+        batch.b.first = {somewhere, 0, c.columns, 0, 1};
+    }
+    // Orient: every kernel writes C along rows.
+    const bool exchanged = c.column_stride != 1 && (c.row_stride == 1 || c.columns == 1);
+    if (exchanged) batch = transposed(batch);
+    return enqueue_batch(context, batch, plan_for(context, batch), exchanged);
+}
+
+}  // namespace
+
+GemmChoice gemm_strided_batched(Context& context, float alpha, MatrixView<const float> a,
+                                std::int64_t a_stride, MatrixView<const float> b,
+                                std::int64_t b_stride, float beta, MatrixView<float> c,
+                                std::int64_t c_stride, std::int64_t batch, GemmOptions options) {
+    return run(context, alpha, a, a_stride, b, b_stride, beta, c, c_stride, batch, options);
+}
+GemmChoice gemm_strided_batched(Context& context, double alpha, MatrixView<const double> a,
+                                std::int64_t a_stride, MatrixView<const double> b,
+                                std::int64_t b_stride, double beta, MatrixView<double> c,
+                                std::int64_t c_stride, std::int64_t batch, GemmOptions options) {
+    return run(context, alpha, a, a_stride, b, b_stride, beta, c, c_stride, batch, options);
+}
+
+GemmChoice gemm_batched(Context& context, float alpha, MatrixArray<const float> a,
+                        MatrixArray<const float> b, float beta, MatrixArray<float> c,
+                        std::int64_t batch, GemmOptions options) {
+    return run(context, alpha, a, b, beta, c, batch, options);
+}
+GemmChoice gemm_batched(Context& context, double alpha, MatrixArray<const double> a,
+                        MatrixArray<const double> b, double beta, MatrixArray<double> c,
+                        std::int64_t batch, GemmOptions options) {
+    return run(context, alpha, a, b, beta, c, batch, options);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// How batches of products are made: by a kernel that takes them, in launches that a grid holds.
+// Needs no GPU.
+#include <gtest/gtest.h>
+
+#include "kernels/gemm/batched_plan.hpp"
+
+namespace tinyblas {
+namespace {
+
+constexpr std::int64_t extents[] = {1,   2,   3,   4,   5,   8,    9,    15,   16,    17,     31,
+                                    32,  33,  47,  48,  49,  63,   64,   65,   95,    96,     97,
+                                    127, 128, 129, 256, 512, 1023, 1024, 4096, 65536, 1 << 21};
+constexpr std::int64_t counts[] = {1, 2, 64, 65, 100, 264, 265, 512, 10000, 65535, 65536, 1 << 22};
+
+template <class Check>
+void for_all(Check check) {
+    for (const Scalar type : {Scalar::float32, Scalar::float64})
+        for (const int compute_capability : {80, 86, 90, 100, 120})
+            for (const std::int64_t m : extents)
+                for (const std::int64_t n : extents)
+                    for (const std::int64_t k : {0, 1, 4, 8, 9, 64, 128, 129, 300, 5000})
+                        for (const std::int64_t count : counts)
+                            check(type, compute_capability, GemmBatchExtents{m, n, k, count});
+}
+
+bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
+           const GemmBatchExtents& x) {
+    switch (plan.route) {
+        case GemmBatchRoute::one_by_one: return true;
+        case GemmBatchRoute::rows:
+            return x.largest() <= plan.entry && x.k <= plan.entry &&
+                   (plan.entry == 4 || plan.entry == 8);
+        case GemmBatchRoute::square: return false;  // nobody said that the operands lie so
+        case GemmBatchRoute::tile: {
+            const GemmBatchTile& t = gemm_batch_table[plan.entry];
+            const bool fits = t.matrices == 1 || x.largest() <= t.edge;
+            return t.type == type && fits && (type == Scalar::float32 || compute_capability == 90);
+        }
+        case GemmBatchRoute::tuned: {
+            bool compiled = false;
+            for (const int entry : gemm_batch_tuned) compiled |= entry == plan.entry;
+            const GemmEntry& entry = gemm_table[plan.entry];
+            return compiled && entry.type == type && entry.oldest <= compute_capability &&
+                   compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
+        }
+    }
+    return false;
+}
+
+bool grid_holds(const GemmBatchPlan& plan, const GemmBatchExtents& x) {
+    if (plan.route == GemmBatchRoute::one_by_one) return true;
+    if (plan.most < 1) return false;
+    if (plan.route == GemmBatchRoute::tuned) return plan.most <= 65535;
+    if (plan.route != GemmBatchRoute::tile) return plan.most <= std::int64_t{1} << 31;
+    const GemmBatchTile& t = gemm_batch_table[plan.entry];
+    if (t.matrices > 1) return plan.most / t.matrices < std::int64_t{1} << 31;
+    return plan.most <= 65535 && (x.m + t.edge - 1) / t.edge <= 65535;
+}
+
+TEST(BatchedPlan, KernelsTakeWhatTheyAreGiven) {
+    for_all([](Scalar type, int compute_capability, const GemmBatchExtents& x) {
+        for (const bool pointers : {false, true}) {
+            const auto plan = plan_gemm_batch(type, compute_capability, x, -1, pointers);
+            ASSERT_TRUE(takes(plan, type, compute_capability, x) && grid_holds(plan, x))
+                << x.count << " times " << x.m << " x " << x.n << " x " << x.k << ", "
+                << (type == Scalar::float32 ? "float" : "double") << ", " << compute_capability
+                << ": route " << static_cast<int>(plan.route) << ", entry " << plan.entry;
+            ASSERT_FALSE(pointers && plan.route == GemmBatchRoute::one_by_one);
+        }
+    });
+}
+
+TEST(BatchedPlan, SquaresWhereTheyPay) {
+    const auto route = [](std::int64_t n, std::int64_t count, int square) {
+        return plan_gemm_batch(Scalar::float32, 90, {n, n, n, count}, square).route;
+    };
+    for (const auto& [n, square, least] : {std::tuple(16, 0, 512), {32, 1, 512}, {64, 2, 100}}) {
+        EXPECT_EQ(route(n, least, square), GemmBatchRoute::square);
+        EXPECT_EQ(route(n, least - 1, square), GemmBatchRoute::tile);
+        EXPECT_EQ(route(n, least, -1), GemmBatchRoute::tile);
+    }
+}
+
+// A grid's y would end: the kernel that numbers its tiles in one line.
+TEST(BatchedPlan, SoManyRows) {
+    for (const Scalar type : {Scalar::float32, Scalar::float64})
+        for (const std::int64_t m : {std::int64_t{65535} * 16 + 1, std::int64_t{1} << 40})
+            EXPECT_EQ(plan_gemm_batch(type, 90, {m, 3, 9, 2}, -1, true).route,
+                      GemmBatchRoute::tuned);
+}
+
+// Whatever a gemm of its own can cut or keeps the GPU busy with; but not by pointers.
+TEST(BatchedPlan, OneByOne) {
+    for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 512, 100},
+                                      {64, 64, 1 << 20, 100},
+                                      {32, 32, 1024, 2},
+                                      {4096, 1, 4096, 7},
+                                      {1, 4096, 4096, 7},
+                                      {4, 4, gemm_tuned_longest_k + 1, 1 << 30}}) {
+        EXPECT_TRUE(gemm_batch_one_by_one(x)) << x.m << ", " << x.n << ", " << x.k;
+        EXPECT_NE(plan_gemm_batch(Scalar::float32, 90, x, -1, true).route,
+                  GemmBatchRoute::one_by_one);
+    }
+    for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 511, 1},
+                                      {512, 512, 512, 32},
+                                      {32, 32, 1024, 3},
+                                      {4096, 4, 256, 7}})
+        EXPECT_FALSE(gemm_batch_one_by_one(x)) << x.m << ", " << x.n << ", " << x.k;
+}
+
+}  // namespace
+}  // namespace tinyblas
