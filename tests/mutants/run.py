@@ -3,7 +3,8 @@
 """Plants each fault of list.py in a copy of the source, one at a time, and runs the tests that must notice it.
 
 The build folders come from tests/run.sh (build/emulated, build/emulated-traced): of the library only the file that holds
-the fault is compiled anew. Ends with 'N killed, N survived'; a mutant that survives, or that no longer applies, is an error.
+the fault is compiled anew. First the same tests must pass without a fault. Ends with 'N killed, N survived'; a mutant that
+survives, or that no longer applies, is an error.
 """
 import argparse
 import concurrent.futures
@@ -34,20 +35,41 @@ def link_command(build, target):
     """How the build system links `target`, and the folder where it does."""
     if (build / "build.ninja").exists():
         lines = run(["ninja", "-t", "commands", target], build).stdout.splitlines()
-        command = lines[-1] if lines else ""
-        return command.removeprefix(": && ").removesuffix(" && :"), build
+        steps = [step for line in lines for step in line.split(" && ") if " -o " in step and " -c " not in step]
+        if not steps:
+            raise Failure(f"no link command for {target} in {build}")
+        return steps[-1], build
     found = list(build.glob(f"**/{pathlib.Path(target).name}.dir/link.txt"))
     if not found:
         raise Failure(f"no link command for {target} in {build}")
     return found[0].read_text().splitlines()[-1], found[0].parents[2]
 
 
+def folder_of(mutant, options):
+    return options.traced if mutant.traced else options.build
+
+
+def fails(path, pattern, folder):
+    """What a test program says if it fails; "" if it passes."""
+    command = [str(path)] + ([f"--gtest_filter={pattern}"] if pattern else [])
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(folder), GTEST_BRIEF="1", GTEST_FAIL_FAST="1")
+    try:
+        done = run(command, folder, env=environment, timeout=90, errors="replace")
+    except subprocess.TimeoutExpired:
+        return "no end"
+    if done.returncode == 127:
+        raise Failure("does not start:\n" + done.stdout[-2000:])
+    if " 0 tests ran" in done.stdout:
+        raise Failure(f"no test of {path.name} is called {pattern}")
+    return done.stdout[-2000:] + f"exit {done.returncode}" if done.returncode else ""
+
+
 class Trial:
     """One mutant on its way through compiler, linker and tests."""
 
-    def __init__(self, mutant, jobs_folder):
+    def __init__(self, mutant, build, jobs_folder):
         self.mutant = mutant
-        self.build = ROOT / "build" / ("emulated-traced" if mutant.traced else "emulated")
+        self.build = build
         self.folder = jobs_folder / re.sub(r"\W+", "-", mutant.name)
 
     def plant(self):
@@ -106,22 +128,29 @@ class Trial:
         name = re.search(r"SONAME.*\[(.*)\]", soname)
         if name:
             library.rename(self.folder / name[1])
-        environment = dict(os.environ, LD_LIBRARY_PATH=str(self.folder), GTEST_BRIEF="1", GTEST_FAIL_FAST="1")
         for test in self.mutant.tests.split():
             program, _, pattern = test.partition(":")
             path = self.link(program) or self.build / "tests" / program
-            command = [str(path)] + ([f"--gtest_filter={pattern}"] if pattern else [])
-            try:
-                if run(command, self.folder, env=environment, timeout=120).returncode:
-                    return program
-            except subprocess.TimeoutExpired:
-                return program + " (no end)"
+            if said := fails(path, pattern, self.folder):
+                return program + (" (no end)" if said == "no end" else "")
         return None
 
 
-def attempt(mutant, folder):
+def passes(build, test):
+    """Whether a test passes as long as there is no fault."""
+    program, _, pattern = test.partition(":")
+    try:
+        said = fails(build / "tests" / program, pattern, build)
+    except (Failure, OSError) as failure:
+        said = str(failure)
+    if said:
+        print(f"FAILED without a fault: {test}: {said}", flush=True)
+    return not said
+
+
+def attempt(mutant, build, folder):
     begin = time.monotonic()
-    trial = Trial(mutant, folder)
+    trial = Trial(mutant, build, folder)
     try:
         killer = trial.killed_by()
         verdict = f"killed by {killer}" if killer else "SURVIVED"
@@ -136,11 +165,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only mutants whose names hold one of these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "emulated")
+    parser.add_argument("--traced", type=pathlib.Path, default=ROOT / "build" / "emulated-traced")
     options = parser.parse_args()
+    options.build, options.traced = options.build.resolve(), options.traced.resolve()
     chosen = [m for m in MUTANTS if not options.words or any(w in m.name for w in options.words)]
-    folder = ROOT / "build" / "mutants"
+    tests = sorted({(folder_of(m, options), test) for m in chosen for test in m.tests.split()})
+    folder = options.build.with_name(options.build.name + "-mutants")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda mutant: attempt(mutant, folder), chosen))
+        if not all(list(pool.map(lambda test: passes(*test), tests))):
+            return 1
+        print(f"without a fault, {len(tests)} tests pass", flush=True)
+        results = list(pool.map(lambda m: attempt(m, folder_of(m, options), folder), chosen))
     print(f"{sum(results)} killed, {len(results) - sum(results)} survived")
     return 0 if all(results) and results else 1
 
