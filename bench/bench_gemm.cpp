@@ -3,11 +3,14 @@
 // spread, share of the FMA peak, errors against twice the precision. One Google Benchmark per case.
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "gemm_case.hpp"
+#include "gemm_columns.hpp"
 #include "gemm_errors.hpp"
+#include "gemm_families.hpp"
 #include "program.hpp"
 #include "tinyblas/error.hpp"
 
@@ -16,12 +19,19 @@ namespace {
 
 struct Options {
     std::vector<std::string> shapes;  // files of shapes instead of the built-in ones
-    std::vector<GemmKernel> rungs;    // empty: every rung on the ladder's squares, best elsewhere
+    std::vector<std::string> families = {};
+    int proposals = -1;             // -1: as many as the time allows
+    std::vector<GemmKernel> rungs;  // empty: every rung on the ladder's squares, best elsewhere
     bool sgemm = true, dgemm = true;
     bool strict = true, fp32 = true;   // precisions of sgemm
     std::vector<Timing> timings = {};  // empty: burst for strict, sustained for fp32
     std::optional<Data> data = {};
     bool errors_alone = false;
+    std::vector<Shape> asked = {};  // on the command line, like those of files
+    int entry = -1;
+    bool packed = false;
+    std::int64_t batch = 0;  // of asked shapes
+    std::vector<std::int64_t> strides = {};
 };
 
 /// Whether tensor cores can serve here: device emulation has their twin.
@@ -56,11 +66,16 @@ template <class T>
 void add_all(Session& session, GemmSummary& summary, const Options& options,
              std::vector<Shape> shapes, Precision precision) {
     const bool fp32 = precision == Precision::fp32;
+    const int many = session.quick || options.families.empty() ? 0 : 8;
+    const int proposals = options.proposals >= 0 ? options.proposals : many;
     if (options.data)
         for (Shape& shape : shapes)
             if (shape.data == Data::normal) shape.data = *options.data;
     const auto add = [&](const Shape& shape, GemmKernel rung, Timing timing) {
-        add_gemm_case<T>(session, summary, {shape, rung, precision, timing});
+        const bool named = rung != GemmKernel::best && rung != GemmKernel::none;
+        add_gemm_case<T>(session, summary,
+                         {shape, rung, precision, timing, named ? options.entry : -1,
+                          rung == GemmKernel::best ? proposals : 0});
     };
     for (const Timing timing : {Timing::burst, Timing::sustained}) {
         const auto wanted = [&](const Shape& shape) {
@@ -71,8 +86,8 @@ void add_all(Session& session, GemmSummary& summary, const Options& options,
             if (wanted(shape) && !(shape.float_only && sizeof(T) == sizeof(double)))
                 for (const GemmKernel rung : rungs_of(options, shape, fp32))
                     add(shape, rung, timing);
-        const Shape control = {"", "", 4096, 4096, 4096};
-        if (session.reference && wanted(control)) add(control, GemmKernel::none, timing);
+        for (const Shape& control : {Shape{"", "", 4096, 4096, 4096}, Shape{"", "", 256, 256, 256}})
+            if (session.reference && wanted(control)) add(control, GemmKernel::none, timing);
     }
 }
 
@@ -101,21 +116,35 @@ Facts set_up(Session& session, GemmSummary& summary, const Options& options) {
         add_errors(session, options);
         return facts;
     }
-    std::vector<Shape> asked;
+    std::vector<Shape> asked = options.asked;
     for (const std::string& path : options.shapes)
         for (Shape& shape : read_shapes(path)) asked.push_back(std::move(shape));
-    const auto shapes = [&](auto built_in) {
-        return asked.empty() ? built_in(session.quick) : asked;
+    for (Shape& shape : asked) {
+        shape.packed = options.packed;
+        shape.batch = options.batch;
+        shape.strides = options.strides;
+    }
+    const auto shapes = [&](auto built_in, std::size_t element_bytes) {
+        std::vector<Shape> all = asked;
+        for (const std::string& family : options.families)
+            for (Shape& shape :
+                 family == "usual" ? built_in(session.quick) : gemm_family(family, element_bytes))
+                all.push_back(std::move(shape));
+        return all.empty() ? built_in(session.quick) : all;
     };
-    if (!emulated()) session.regime.idle = std::chrono::milliseconds(300);
+    if (!emulated()) session.regime.idle = std::chrono::milliseconds(session.quick ? 100 : 300);
     session.measure_arithmetic();
     if (strict)
-        add_all<float>(session, summary, options, shapes(built_in_shapes), Precision::fp32_strict);
+        add_all<float>(session, summary, options, shapes(built_in_shapes, sizeof(float)),
+                       Precision::fp32_strict);
     if (options.dgemm)
-        add_all<double>(session, summary, options, shapes(built_in_shapes), Precision::fp32_strict);
+        add_all<double>(session, summary, options, shapes(built_in_shapes, sizeof(double)),
+                        Precision::fp32_strict);
     if (fp32)
-        add_all<float>(session, summary, options, shapes(built_in_fp32_shapes), Precision::fp32);
-    if (fp32 && asked.empty() && !session.quick) add_errors(session, options);
+        add_all<float>(session, summary, options, shapes(built_in_fp32_shapes, sizeof(float)),
+                       Precision::fp32);
+    if (fp32 && asked.empty() && options.families.empty() && !session.quick)
+        add_errors(session, options);
 
     facts.insert(facts.end(), {{"rounds", rounds<float>(session, Timing::burst) + " (sgemm), " +
                                               rounds<double>(session, Timing::burst) + " (dgemm)"},
@@ -145,6 +174,31 @@ T one_of(const char* flag, const std::string& word,
                                               "; --help lists the flags");
 }
 
+/// "M,N,K" or "M,N,K,A,B,C", the last three places.
+Shape parse_shape(const std::string& text) {
+    const std::vector<std::string> all = words("shape", text);
+    if (all.size() != 3 && all.size() != 6)
+        throw Error(Status::invalid_argument,
+                    "--shape: '" + text + "' is not M,N,K or M,N,K,A,B,C; --help lists the flags");
+    const auto extent = [&](std::size_t i) { return parse_number("shape", all[i], 1); };
+    Shape shape = {"asked", text, extent(0), extent(1), extent(2)};
+    for (std::size_t i = 3; i < all.size(); ++i)
+        shape.places.push_back(parse_matrix_place("shape", all[i]));
+    return shape;
+}
+
+/// "COUNT" or "COUNT,A,B,C", the last three strides.
+void parse_batch(const std::string& text, Options& options) {
+    const std::vector<std::string> all = words("batch", text);
+    if (all.size() != 1 && all.size() != 4)
+        throw Error(Status::invalid_argument,
+                    "--batch: '" + text + "' is not COUNT or COUNT,A,B,C; --help lists the flags");
+    options.batch = parse_number("batch", all[0], 1);
+    constexpr auto any = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 1; i < all.size(); ++i)
+        options.strides.push_back(parse_number("batch", all[i], any));
+}
+
 std::vector<Flag> flags(Options& options) {
     const auto types = [&options](const std::string& list) {
         options.sgemm = options.dgemm = false;
@@ -170,65 +224,58 @@ std::vector<Flag> flags(Options& options) {
                                          {"sustained", {Timing::sustained}},
                                          {"both", {Timing::burst, Timing::sustained}}});
     };
-    return {{"shapes", "FILE",
-             "the shapes of FILE instead: a line \"m,n,k,name\" each, '#' starts a comment;\n"
-             "of several such flags, all",
-             [&options](const std::string& path) { options.shapes.push_back(path); }},
-            {"types", "LIST", "of sgemm,dgemm; default both", types},
-            {"precision", "P",
-             "of sgemm: strict, fp32 (and no dgemm) or both, the default where tensor cores serve",
-             precision},
-            {"rungs", "LIST",
-             "of naive,tiled,tuned (strict),split,hopper (fp32),best;\n"
-             "default every rung on some squares, best elsewhere",
-             rungs},
-            {"regime", "R",
-             "burst, after a rest; sustained, under steady load; or both;\n"
-             "default burst for strict, sustained for fp32 but for small squares",
-             regime},
-            {"data", "KIND",
-             "normal (the default), uniform in (0, 1), graded24 or graded40 (A falls and B rises\n"
-             "along k by so many powers of two), shuffled40 (so, but in no order), powers\n"
-             "(sign * 2^U(-8, 8)), scaled (rows of A times 2^U(-100, 100)), subnormal (every\n"
-             "other row of A)",
-             [&options](const std::string& word) { options.data = data_kind(word); }},
-            {"errors", nullptr, "nothing but errors: every kind of data, k to 16384, no times",
-             [&options](const std::string&) { options.errors_alone = true; }}};
+    return {
+        {"family", "LIST",
+         "the shapes of these families instead: squares, odd, layouts, waves, thin, batches, or\n"
+         "sweep, all of these; goals, shapes with what should be reached; usual, what runs\n"
+         "without this flag. A shape met twice runs once",
+         [&options](const std::string& list) { options.families = words("family", list); }},
+        {"proposals", "N",
+         "beside the fastest, too, of at most N algorithms that cuBLAS's heuristics propose;\n"
+         "default 8 with --family unless --quick, else 0",
+         [&options](const std::string& word) {
+             options.proposals = static_cast<int>(parse_number("proposals", word, 0));
+         }},
+        {"shapes", "FILE",
+         "the shapes of FILE instead: a line \"m,n,k,name\" each, '#' starts a comment;\n"
+         "of several such flags, all",
+         [&options](const std::string& path) { options.shapes.push_back(path); }},
+        {"shape", "M,N,K",
+         "this shape instead; M,N,K,A,B,C: with operands at these places, each as\n"
+         "ROW_STRIDE:COLUMN_STRIDE or ROW_STRIDE:COLUMN_STRIDE+SHIFT (elements from a multiple\n"
+         "of 16 bytes). TINYBLAS_LOG=1 prints such flags for the calls of any program",
+         [&options](const std::string& text) { options.asked.push_back(parse_shape(text)); }},
+        {"entry", "I", "line I of the tuning table, with --rungs=tuned",
+         [&options](const std::string& text) {
+             options.entry = static_cast<int>(parse_number("entry", text, 0));
+         }},
+        {"packed", nullptr, "B of asked shapes is packed beforehand (fp32)",
+         [&options](const std::string&) { options.packed = true; }},
+        {"batch", "COUNT",
+         "so many products of each asked shape, from arrays of pointers; COUNT,A,B,C: from\n"
+         "matrices so many elements apart",
+         [&options](const std::string& text) { parse_batch(text, options); }},
+        {"types", "LIST", "of sgemm,dgemm; default both", types},
+        {"precision", "P",
+         "of sgemm: strict, fp32 (and no dgemm) or both, the default where tensor cores serve",
+         precision},
+        {"rungs", "LIST",
+         "of naive,tiled,tuned,sliced,pipelined,tensor,gemv (strict),split,hopper (fp32),best;\n"
+         "default every rung on some squares, best elsewhere",
+         rungs},
+        {"regime", "R",
+         "burst, after a rest; sustained, under steady load; or both;\n"
+         "default burst for strict, sustained for fp32 but for small squares",
+         regime},
+        {"data", "KIND",
+         "normal (the default), uniform in (0, 1), graded24 or graded40 (A falls and B rises\n"
+         "along k by so many powers of two), shuffled40 (so, but in no order), powers\n"
+         "(sign * 2^U(-8, 8)), scaled (rows of A times 2^U(-100, 100)), subnormal (every\n"
+         "other row of A)",
+         [&options](const std::string& word) { options.data = data_kind(word); }},
+        {"errors", nullptr, "nothing but errors: every kind of data, k to 16384, no times",
+         [&options](const std::string&) { options.errors_alone = true; }}};
 }
-
-std::vector<Column> columns(bool fp32) {
-    std::vector<Column> all = {detail_column(), number_column("m", 6, "m", 0),
-                               number_column("n", 6, "n", 0), number_column("k", 6, "k", 0),
-                               rung_column(fp32 ? 15 : 10)};
-    const auto add = [&](const std::vector<Column>& more) {
-        all.insert(all.end(), more.begin(), more.end());
-    };
-    const std::vector<Column> errors = {number_column("error", 6, "error", 2),
-                                        number_column("rms", 6, "rms", 3)};
-    if (emulated()) {
-        add({number_column("MFLOP/s", 7, "tflops", 0, 1e6)});
-        add(errors);
-        add({bar_column(" to 2 GFLOP/s of the CPU", "tflops", 500)});
-        return all;
-    }
-    add({number_column("TFLOP/s", 7, "tflops", 2), number_column("cuBLAS", 7, "cublas_tflops", 2),
-         ratio_column(), spread_column()});
-    add({fp32 ? number_column("strict", 6, "strict_ratio", 3)
-              : percent_column("peak", "peak_fraction")});
-    add(errors);
-    add({number_column("cuBLAS", 6, "cublas_error", 2), number_column("rms", 6, "cublas_rms", 3),
-         fp32 ? bar_column(" to 250 TFLOP/s", "tflops", 1.0 / 250)
-              : bar_column(" to the peak", "peak_fraction")});
-    return all;
-}
-
-constexpr const char* legend =
-    "ratio: cuBLAS's time / ours, median of the rounds. peak: of the measured FFMA (sgemm) or DFMA "
-    "(dgemm) rate.\nstrict: the time of our strict kernel / that of fp32, whose rung has the "
-    "guard's verdict behind it: one, three\nor six products of parts, or the strict kernel after "
-    "all.\nerror: largest |c - AB| / (|A||B|), rms: its root mean square, in units of 2^-24 "
-    "(sgemm) "
-    "or 2^-53 (dgemm), then\ncuBLAS's; over the whole of C, or over many rows of a large one.\n";
 
 }  // namespace
 }  // namespace tinyblas::bench
@@ -242,10 +289,14 @@ int main(int argc, char** argv) {
          "gemm in every precision and on every rung of the ladder, beside cuBLAS where there is a "
          "GPU.",
          flags(options),
-         columns(false),
-         legend,
+         gemm_columns(false),
+         gemm_legend,
          [&](Session& session) { return set_up(session, summary, options); },
-         {{"sgemm_fp32", columns(true)}, gemm_errors_section()},
+         {{"sgemm_fp32", gemm_columns(true)},
+          {"sgemm_batched", gemm_batch_columns()},
+          {"dgemm_batched", gemm_batch_columns()},
+          {"sgemm_fp32_batched", gemm_batch_columns()},
+          gemm_errors_section()},
          [&] { return summary.text(); }},
         argc, argv);
 }

@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: MIT
 // polyval on every rung, beside Thrust and a plain copy of the same bytes in the same run. Sampled
 // results are checked before anything is timed.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
 #include "contest.hpp"
 #include "data.hpp"
 #include "program.hpp"
+#include "tinyblas/error.hpp"
 #include "tinyblas/matrix.hpp"
 #include "tinyblas/polyval.hpp"
 
 namespace tinyblas::bench {
 namespace {
 
-struct Options {
-    PolyvalKernel kernel = PolyvalKernel::best;
-    bool forced = false;  // a rung was named: no ladder
-};
-
 struct Case {
     std::string group;  // burst, sustained, cold
     int degree;
     std::int64_t n;
     PolyvalKernel rung = PolyvalKernel::best;
+    std::vector<Place> places = {};  // of x and y; empty: contiguous
+    bool in_place = false;           // y is x: each call evaluates what the one before left
+    bool compensated = false;
 
+    Place place(std::size_t operand) const { return places.empty() ? Place{} : places[operand]; }
+    bool is_contiguous() const {
+        return place(0).column_stride == 1 && place(1).column_stride == 1;
+    }
+    /// Elements from one copy of a vector to the next.
+    std::int64_t span(std::size_t operand) const {
+        return std::max(n * std::abs(place(operand).column_stride), std::int64_t(1));
+    }
     bool sustained() const { return group == "sustained"; }
     bool cold() const { return group == "cold"; }
     /// Memory and multiply-adds at their limits together pass the power limit within a turn.
     bool rested() const { return !sustained() && degree > 24 && degree < 100; }
+};
+
+struct Options {
+    PolyvalKernel kernel = PolyvalKernel::best;
+    bool forced = false;                            // a rung was named: no ladder
+    std::vector<std::pair<char, Case>> asked = {};  // with the letter of their type
+    bool compensated = false;                       // those
 };
 
 template <class T>
@@ -32,28 +50,37 @@ bool measure(Session& session, const Case& one, benchmark::State& state) {
     Context& context = session.context;
     const std::int64_t bytes = one.n * std::int64_t(sizeof(T));
     const int copies = one.cold() ? copies_beyond_caches(2 * bytes) : 1;
-    Matrix<T> x(1, copies * one.n), y(1, copies * one.n);  // side by side
-    Matrix<T> coefficients(1, one.degree + 1);             // where Thrust and the check read them,
-    std::vector<T> host(one.degree + 1);                   // and where ours does
+    const Place place_x = one.place(0), place_y = one.place(1);
+    Matrix<T> x(1, copies * one.span(0) + place_x.shift);  // side by side
+    Matrix<T> y(1, copies * one.span(1) + place_y.shift);
+    Matrix<T> given(1, one.in_place ? x.columns() : 0);  // x, which the first call overwrites
+    Matrix<T> coefficients(1, one.degree + 1);           // where Thrust and the check read them,
+    std::vector<T> host(one.degree + 1);                 // and where ours does
     fill_uniform(context, x.view().data, x.columns(), 1);
+    if (one.in_place) copy(context, x, given);
     fill_random(context, coefficients.view().data, coefficients.columns(), 2);
-    poison(context, y.view().data, copies * bytes);
+    poison(context, y.view().data, y.columns() * std::int64_t(sizeof(T)));
     copy(context, coefficients, MatrixView<T>::row_major(host.data(), 1, one.degree + 1));
     context.synchronize();
 
     const auto points = [&](int copy) {
-        return VectorView<const T>{x.view().data + copy * one.n, one.n};
+        return VectorView<const T>{x.view().data + place_x.shift + copy * one.span(0), one.n,
+                                   place_x.column_stride};
     };
     const auto values = [&](int copy) {
-        return VectorView<T>{y.view().data + copy * one.n, one.n};
+        T* const data = one.in_place ? x.view().data : y.view().data;
+        return VectorView<T>{data + place_y.shift + copy * one.span(1), one.n,
+                             place_y.column_stride};
     };
     const VectorView<const T> polynomial{coefficients.view().data, one.degree + 1};
     PolyvalChoice choice;
     const Work ours = rotating(copies, [&](int copy) {
-        choice = polyval(context, host, points(copy), values(copy), {one.rung});
+        choice = polyval(context, host, points(copy), values(copy), {one.rung, one.compensated});
     });
     ours();
-    const double error = polynomial_error<T>(context, polynomial, points(0), values(0));
+    VectorView<const T> checked = points(0);
+    if (one.in_place) checked.data = given.view().data + place_x.shift;
+    const double error = polynomial_error<T>(context, polynomial, checked, values(0));
     const bool right = error <= error_bound(one.degree);
     auto& counters = state.counters;
     counters["error"] = error;
@@ -64,8 +91,13 @@ bool measure(Session& session, const Case& one, benchmark::State& state) {
 
     std::vector<Work> references, limits;
     for (int copy = 0; copy < copies; ++copy) {
-        references.push_back(thrust_polyval<T>(context, polynomial, points(copy), values(copy)));
-        limits.push_back(plain_copy(context, values(copy).data, points(copy).data, bytes));
+        references.push_back(
+            one.is_contiguous() && !one.in_place
+                ? thrust_polyval<T>(context, polynomial, points(copy), values(copy))
+                : Work());
+        limits.push_back(one.in_place
+                             ? Work()
+                             : plain_copy(context, values(copy).data, points(copy).data, bytes));
     }
     const auto each = [copies](const std::vector<Work>& works) {
         return works[0] ? rotating(copies, [works](int copy) { works[copy](); }) : Work();
@@ -90,7 +122,8 @@ void add(Session& session, const Options& options, Case one) {
     if (options.forced) one.rung = options.kernel;
     const std::string name = (sizeof(T) == sizeof(float) ? "spolyval/" : "dpolyval/") + one.group +
                              "/degree" + std::to_string(one.degree) + "/" + std::to_string(one.n) +
-                             "/" + to_string(one.rung);
+                             "/" + to_string(one.rung) + (one.compensated ? "/compensated" : "") +
+                             (one.in_place ? "/in_place" : "") + in_name(one.places);
     session.add(name, rounds_of(session, one.sustained()),
                 [=, &session](benchmark::State& state) { return measure<T>(session, one, state); });
 }
@@ -147,10 +180,19 @@ void add_large(Session& session, const Options& options) {
     add_degrees<double>(session, options, "sustained", n / 2, {32, 64, 256});
 }
 
+void add_asked(Session& session, const Options& options) {
+    for (auto [letter, one] : options.asked) {
+        one.compensated = options.compensated;
+        letter == 's' ? add<float>(session, options, one) : add<double>(session, options, one);
+    }
+}
+
 Facts set_up(Session& session, const Options& options) {
     session.measure_memory();
     session.measure_arithmetic();
-    if (emulated())
+    if (!options.asked.empty())
+        add_asked(session, options);
+    else if (emulated())
         add_small(session, options);
     else if (session.quick)
         add_quick(session, options);
@@ -163,11 +205,38 @@ Facts set_up(Session& session, const Options& options) {
             {"reference", thrust_name()}};
 }
 
+/// "spolyval,DEGREE,N" or "spolyval,DEGREE,N,X,Y", the last two places.
+std::pair<char, Case> parse_case(const std::string& text) {
+    const std::vector<std::string> all = words("case", text);
+    const bool has_places = all.size() == 5;
+    if ((all.size() != 3 && !has_places) || (all[0] != "spolyval" && all[0] != "dpolyval"))
+        throw Error(Status::invalid_argument, "--case: '" + text +
+                                                  "' does not begin as spolyval,DEGREE,N or "
+                                                  "dpolyval,DEGREE,N do; --help lists the flags");
+    Case one = {"burst", static_cast<int>(parse_number("case", all[1], 0)),
+                parse_number("case", all[2], 1)};
+    if (has_places) {
+        one.in_place = all[4] == "in_place";
+        one.places = {parse_vector_place("case", all[3]),
+                      parse_vector_place("case", all[one.in_place ? 3 : 4])};
+    }
+    return {all[0][0], one};
+}
+
 std::vector<Flag> flags(Options& options) {
-    return {{"kernel", "RUNG", "naive, constant, tuned or best alone, without the ladder",
-             [&options](const std::string& name) {
-                 options = {polyval_kernel(name), true};
-             }}};
+    return {
+        {"kernel", "RUNG", "naive, constant, tuned or best alone, without the ladder",
+         [&options](const std::string& name) {
+             options.kernel = polyval_kernel(name);
+             options.forced = true;
+         }},
+        {"case", "OP,D,N",
+         "this case instead: spolyval,DEGREE,N or dpolyval,DEGREE,N; OP,D,N,X,Y: with vectors\n"
+         "at these places, each as INCREMENT or INCREMENT+SHIFT (elements from a multiple of 16\n"
+         "bytes), Y may be in_place. TINYBLAS_LOG=1 prints such flags for the calls of any program",
+         [&options](const std::string& text) { options.asked.push_back(parse_case(text)); }},
+        {"compensated", nullptr, "this case by the compensated rule",
+         [&options](const std::string&) { options.compensated = true; }}};
 }
 
 std::vector<Column> columns() {

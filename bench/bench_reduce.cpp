@@ -2,12 +2,15 @@
 // asum, dot, nrm2 and sum on every rung, beside cuBLAS and a kernel that only reads the same bytes,
 // in the same run. Results are checked, and must have the same bits twice, before anything is
 // timed.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "contest.hpp"
 #include "program.hpp"
 #include "reduce_operands.hpp"
+#include "tinyblas/error.hpp"
 
 namespace tinyblas::bench {
 namespace {
@@ -16,7 +19,8 @@ constexpr const char* names[] = {"asum", "dot", "nrm2", "sum"};
 
 struct Options {
     ReduceKernel kernel = ReduceKernel::best;
-    bool forced = false;  // a rung was named: no ladder
+    bool forced = false;                                  // a rung was named: no ladder
+    std::vector<std::pair<char, ReduceCase>> asked = {};  // with the letter of their type
 };
 
 template <class T>
@@ -85,7 +89,8 @@ Contest device_contest(Session& session, const ReduceCase& one, const ReduceOper
     contest.ours = rotating(operands.rotation(), [&](int copy) {
         reduce<T>(session.context, one, operands.x(copy), operands.y(copy), result.view().data);
     });
-    if (session.reference && one.operation != Reduction::sum && one.group != "huge")
+    if (session.reference && one.operation != Reduction::sum && one.group != "huge" &&
+        one.place(0).column_stride != 0 && one.place(1).column_stride != 0)
         contest.reference = rotating(operands.rotation(), [&](int copy) {
             session.reference->reduce(one.operation, operands.x(copy), operands.y(copy),
                                       other.view().data);
@@ -122,9 +127,10 @@ template <class T>
 void add(Session& session, const Options& options, ReduceCase one) {
     if (options.forced && one.rung != ReduceKernel::best) return;
     if (options.forced) one.rung = options.kernel;
-    const std::string name = (sizeof(T) == sizeof(float) ? "s" : "d") +
-                             std::string(names[static_cast<int>(one.operation)]) + "/" + one.group +
-                             "/" + std::to_string(one.n) + "/" + to_string(one.rung);
+    std::string name = (sizeof(T) == sizeof(float) ? "s" : "d") +
+                       std::string(names[static_cast<int>(one.operation)]) + "/" + one.group + "/" +
+                       std::to_string(one.n) + "/" + to_string(one.rung);
+    name += in_name(one.places);
     session.add(name, rounds_of(session),
                 [=, &session](benchmark::State& state) { return measure<T>(session, one, state); });
 }
@@ -183,13 +189,20 @@ void add_large(Session& session, const Options& options) {
     add<float>(session, options, {Reduction::asum, "huge", (std::int64_t(1) << 31) + 7});
 }
 
+void add_asked(Session& session, const Options& options) {
+    for (const auto& [letter, one] : options.asked)
+        letter == 's' ? add<float>(session, options, one) : add<double>(session, options, one);
+}
+
 Facts set_up(Session& session, const Options& options) {
     if (!emulated()) {
         session.regime.batch_seconds = 0.01;
         session.regime.idle = std::chrono::milliseconds(100);
     }
     session.measure_memory();
-    if (emulated())
+    if (!options.asked.empty())
+        add_asked(session, options);
+    else if (emulated())
         add_small(session, options);
     else if (session.quick)
         add_quick(session, options);
@@ -201,11 +214,35 @@ Facts set_up(Session& session, const Options& options) {
     return facts;
 }
 
+/// "sdot,N", "sdot,N,X" or "sdot,N,X,Y", the last two places.
+std::pair<char, ReduceCase> parse_case(const std::string& text) {
+    const std::vector<std::string> all = words("case", text);
+    const auto refuse = [&] {
+        throw Error(Status::invalid_argument,
+                    "--case: '" + text +
+                        "' does not begin as sasum,N or ddot,N do; --help lists the flags");
+    };
+    if (all.size() < 2 || all.size() > 4 || all[0].empty()) refuse();
+    const auto name = std::find(std::begin(names), std::end(names), all[0].substr(1));
+    if (name == std::end(names) || (all[0][0] != 's' && all[0][0] != 'd')) refuse();
+    ReduceCase one = {static_cast<Reduction>(name - names), "asked",
+                      parse_number("case", all[1], 1)};
+    for (std::size_t i = 2; i < all.size(); ++i)
+        one.places.push_back(parse_vector_place("case", all[i]));
+    return {all[0][0], one};
+}
+
 std::vector<Flag> flags(Options& options) {
     return {{"kernel", "RUNG", "naive, texture, tuned or best alone, without the ladder",
              [&options](const std::string& name) {
-                 options = {reduce_kernel(name), true};
-             }}};
+                 options.kernel = reduce_kernel(name);
+                 options.forced = true;
+             }},
+            {"case", "OP,N",
+             "this case instead: sasum,N or ddot,N, say; OP,N,X,Y: with vectors at these places,\n"
+             "each as INCREMENT or INCREMENT+SHIFT (elements from a multiple of 16 bytes).\n"
+             "TINYBLAS_LOG=1 prints such flags for the calls of any program",
+             [&options](const std::string& text) { options.asked.push_back(parse_case(text)); }}};
 }
 
 std::vector<Column> columns() {

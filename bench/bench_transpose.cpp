@@ -3,6 +3,7 @@
 // Every element of the result is checked before anything is timed.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "contest.hpp"
 #include "data.hpp"
@@ -21,13 +22,14 @@ constexpr int chosen_entry = -1, every_entry = -2;
 struct Options {
     TransposeOptions asked;
     bool forced = false;  // a rung or an entry was named: no ladder
+    std::vector<std::pair<int, TransposeCase>> cases = {};  // on the command line, with bytes
 };
 
 template <class T>
 Work reference_of(Session& session, const TransposeCase& one, TransposeOperands<T>& operands) {
     if constexpr (std::is_floating_point_v<T>)
-        if (session.reference && !one.in_place())
-            return operands.turns([&session](const TransposeOperand<T>& a, TransposeOperand<T>& b) {
+        if (session.reference && !one.in_place() && one.is_for_blas())
+            return operands.turns([&session](const Placed<T>& a, Placed<T>& b) {
                 session.reference->transpose(a.view, b.view);
             });
     return {};
@@ -35,14 +37,14 @@ Work reference_of(Session& session, const TransposeCase& one, TransposeOperands<
 
 /// Runs `ours` on fresh data; the elements of the result that are wrong.
 template <class T>
-std::int64_t check(Context& context, const TransposeCase& one, TransposeOperand<T>& a,
-                   TransposeOperand<T>& b, const Work& ours) {
+std::int64_t check(Context& context, const TransposeCase& one, Placed<T>& a, Placed<T>& b,
+                   const Work& ours) {
     constexpr std::uint64_t seed = 1;
-    const std::int64_t stride = a.view.row_stride;
-    fill_random(context, a.view.data, (a.view.rows - 1) * stride + a.view.columns, seed);
+    fill_random(context, a.memory.view().data, a.layout.elements, seed);
     poison(context, b.memory.view().data, b.memory.columns() * sizeof(T));
     ours();
-    return wrong_elements<T>(context, one.in_place() ? a.view : b.view, stride, seed);
+    return wrong_elements<T>(context, one.in_place() ? a.view : b.view,
+                             {a.view.row_stride, a.view.column_stride, a.layout.first}, seed);
 }
 
 /// Whether the result was right.
@@ -52,7 +54,7 @@ bool measure(Session& session, const TransposeCase& one, TransposeOptions asked,
     Context& context = session.context;
     TransposeOperands<T> operands(one);
     TransposeChoice choice;
-    const Work ours = operands.turns([&](TransposeOperand<T>& a, TransposeOperand<T>& b) {
+    const Work ours = operands.turns([&](Placed<T>& a, Placed<T>& b) {
         choice = one.in_place() ? transpose(context, a.view, asked)
                                 : transpose<T>(context, a.view, b.view, asked);
     });
@@ -69,7 +71,7 @@ bool measure(Session& session, const TransposeCase& one, TransposeOptions asked,
     // The runtime copies odd lengths more slowly: whole pages, or what fills 16 bytes.
     const std::int64_t unit = bytes >= 4096 ? 4096 : 16;
     const std::int64_t copied = std::max(bytes / unit, std::int64_t(1)) * unit;
-    const auto copied_whole = [&context, copied](TransposeOperand<T>& a, TransposeOperand<T>& b) {
+    const auto copied_whole = [&context, copied](Placed<T>& a, Placed<T>& b) {
         plain_copy(context, b.memory.view().data, a.memory.view().data, copied)();
     };
     run_contest(session, state,
@@ -92,6 +94,7 @@ void add(Session& session, const char* type, const TransposeCase& one, Transpose
     std::string name = std::string(type) + "/" + one.group + "/" + std::to_string(one.rows) + "x" +
                        std::to_string(one.columns) + "/" + to_string(asked.kernel);
     if (asked.entry >= 0) name += std::to_string(asked.entry);
+    name += in_name(one.places);
     session.add(name, rounds_of(session), [=, &session](benchmark::State& state) {
         return measure<T>(session, one, asked, state);
     });
@@ -100,14 +103,16 @@ void add(Session& session, const char* type, const TransposeCase& one, Transpose
 /// Whether a line of the tuning table can do a case.
 template <class T>
 bool can_run(int entry, const TransposeCase& one) {
-    const auto aligned = [](std::int64_t elements) { return elements * sizeof(T) % 16 == 0; };
+    const auto aligned = [](const Place& place) {
+        return (place.row_stride | place.shift) * std::int64_t(sizeof(T)) % 16 == 0;
+    };
+    const Place a = one.place(0, one.columns), b = one.place(1, one.rows);
     return can_run(transpose_table[entry],
                    {.element_size = sizeof(T),
                     .m = one.rows,
                     .n = one.columns,
-                    .unit_strides = true,
-                    .aligned = aligned(one.shift) && aligned(one.rows + one.pad) &&
-                               aligned(one.columns + one.pad),
+                    .unit_strides = a.column_stride == 1 && b.column_stride == 1,
+                    .aligned = aligned(a) && aligned(b),
                     .in_place = one.in_place()});
 }
 
@@ -187,13 +192,44 @@ void add_large(Session& session, const Options& options) {
     add_all<Bits128>(session, "16-byte", {square(8192)}, options);
 }
 
+void add_asked(Session& session, const Options& options) {
+    for (const auto& [bytes, one] : options.cases) {
+        if (bytes == 2) add_all<std::uint16_t>(session, "16-bit", {one}, options);
+        if (bytes == 4) add_all<float>(session, "float", {one}, options);
+        if (bytes == 8) add_all<double>(session, "double", {one}, options);
+        if (bytes == 16) add_all<Bits128>(session, "16-byte", {one}, options);
+    }
+}
+
 Facts set_up(Session& session, const Options& options) {
     session.measure_memory();
-    emulated() ? add_small(session, options) : add_large(session, options);
+    if (!options.cases.empty())
+        add_asked(session, options);
+    else
+        emulated() ? add_small(session, options) : add_large(session, options);
     Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
                    {"regime", session.regime.text()}};
     if (session.reference) facts.emplace_back("reference", session.reference->name());
     return facts;
+}
+
+/// "M,N,BYTES", "M,N,BYTES,A,B", the last two places, or "M,N,BYTES,A,in_place".
+std::pair<int, TransposeCase> parse_shape(const std::string& text) {
+    const std::vector<std::string> all = words("shape", text);
+    const bool has_places = all.size() == 5, in_place = has_places && all[4] == "in_place";
+    const bool has_bytes =
+        all.size() >= 3 && (all[2] == "2" || all[2] == "4" || all[2] == "8" || all[2] == "16");
+    if ((all.size() != 3 && !has_places) || !has_bytes)
+        throw Error(Status::invalid_argument,
+                    "--shape: '" + text +
+                        "' is not M,N,BYTES or M,N,BYTES,A,B with 2, 4, 8 or 16 "
+                        "BYTES; --help lists the flags");
+    TransposeCase one = {in_place ? "in_place" : "asked", parse_number("shape", all[0], 1),
+                         parse_number("shape", all[1], 1)};
+    one.quick = true;
+    if (has_places) one.places.push_back(parse_matrix_place("shape", all[3]));
+    if (has_places && !in_place) one.places.push_back(parse_matrix_place("shape", all[4]));
+    return {std::stoi(all[2]), one};
 }
 
 std::vector<Flag> flags(Options& options) {
@@ -213,9 +249,15 @@ std::vector<Flag> flags(Options& options) {
                          text == "all" ? every_entry : static_cast<int>(line)};
         options.forced = true;
     };
-    return {{"kernel", "RUNG", "naive, padded, tuned or best alone, without the ladder", kernel},
-            {"entry", "I", "line I of the tuning table alone, or all: every line that is legal",
-             entry}};
+    return {
+        {"kernel", "RUNG", "naive, padded, tuned or best alone, without the ladder", kernel},
+        {"entry", "I", "line I of the tuning table alone, or all: every line that is legal", entry},
+        {"shape", "M,N,BYTES",
+         "this matrix instead, of elements of 2, 4, 8 or 16 bytes; M,N,BYTES,A,B: at these\n"
+         "places, each as ROW_STRIDE:COLUMN_STRIDE or ROW_STRIDE:COLUMN_STRIDE+SHIFT (elements\n"
+         "from a multiple of 16 bytes), or B as in_place. TINYBLAS_LOG=1 prints such flags for\n"
+         "the calls of any program",
+         [&options](const std::string& text) { options.cases.push_back(parse_shape(text)); }}};
 }
 
 std::vector<Column> columns() {

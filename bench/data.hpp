@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "machine.hpp"
+#include "place.hpp"
 #include "samples.hpp"
 #include "tinyblas/matrix.hpp"
 
@@ -31,9 +32,9 @@ void fill_operand(Context& context, MatrixView<T> rows, Side side, Data data, st
 void poison(Context& context, void* data, std::int64_t bytes);
 
 /// How many elements of B are not, bit for bit, those of transposed(A), where a(i, j) is element
-/// i * a_stride + j of fill_random's sequence `seed`.
+/// a.shift + i * a.row_stride + j * a.column_stride of fill_random's sequence `seed`.
 template <class T>
-std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_t a_stride,
+std::int64_t wrong_elements(Context& context, MatrixView<const T> b, const Place& a,
                             std::uint64_t seed);
 
 // Errors in units of T's rounding unit, 2^-24 or 2^-53, against results to at least twice T's

@@ -7,99 +7,34 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <optional>
-#include <type_traits>
+#include <thread>
 
+#include "gemm_contestants.hpp"
+#include "product_errors.hpp"
 #include "race.hpp"
-#include "tinyblas/packed.hpp"
 
 namespace tinyblas::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Rows of C whose errors are measured: all of them up to so many products.
-template <class T>
-std::int64_t checked_rows(const Shape& shape) {
-    double products = 0x1p39;
-    if (shape.layer || sizeof(T) == sizeof(double)) products = 0x1p36;
-    if (emulated()) products = 0x1p22;
-    const double row = static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    const double rows = std::clamp(products / row, 64.0, static_cast<double>(shape.m));
-    return shape.m <= 64 ? shape.m : static_cast<std::int64_t>(rows);
+/// "alpha 0.7 beta -0.3"
+std::string scalars(const Shape& shape) {
+    char text[64];
+    std::snprintf(text, sizeof text, "alpha %g beta %g", shape.alpha, shape.beta);
+    return text;
 }
-
-/// Scratch memory for one product, the same in a graph as outside.
-class OwnScratch {
-  public:
-    OwnScratch(Context& context, std::size_t bytes)
-        : context_(context), memory_(1, static_cast<std::int64_t>(bytes)) {
-        context.set_scratch(memory_.view().data, bytes);
-    }
-    OwnScratch(const OwnScratch&) = delete;
-    OwnScratch& operator=(const OwnScratch&) = delete;
-    ~OwnScratch() {
-        try {
-            context_.synchronize();
-            context_.set_scratch(nullptr, 0);
-        } catch (const std::exception& error) {  // what failed has been reported
-            std::fprintf(stderr, "%s\n", error.what());
-        }
-    }
-
-  private:
-    Context& context_;
-    Matrix<char> memory_;
-};
-
-/// A product, and what the library says of it.
-template <class T>
-class Ours {
-  public:
-    Ours(Context& context, Operands<T>& operands, const GemmCase& one) {
-        const auto a = operands.a(), b = operands.b();
-        const auto c = operands.c();
-        const GemmOptions options = {one.rung, -1, one.precision};
-        work_ = [=, this, &context] { choice_ = gemm(context, T(1), a, b, T(0), c, options); };
-        if constexpr (std::is_same_v<T, float>) {
-            if (one.precision == Precision::fp32_strict) return;
-            const Shape& shape = one.shape;
-            scratch_.emplace(context, gemm_scratch_bytes(shape.m, shape.n, shape.k));
-            explanation_ = explain(context, 1, a, b, 0, c, options);
-            strict_ = [=, &context] {
-                gemm(context, 1.0f, a, b, 0.0f, c, {GemmKernel::best, -1, Precision::fp32_strict});
-            };
-            if (!shape.packed) return;
-            packed_ = pack(context, b);
-            work_ = [=, this, &context] {
-                choice_ = gemm(context, 1.0f, a, packed_, 0.0f, c, options);
-            };
-        }
-    }
-    Ours(const Ours&) = delete;
-    Ours& operator=(const Ours&) = delete;
-
-    const Work& work() const { return work_; }
-    const Work& strict() const { return strict_; }  // the same product; empty for strict ones
-    const GemmChoice& choice() const { return choice_; }
-    std::string label() const { return shown(choice_, explanation_.verdict); }
-
-  private:
-    std::optional<OwnScratch> scratch_;
-    PackedMatrix packed_;
-    Work work_, strict_;
-    GemmChoice choice_;
-    GemmExplanation explanation_;
-};
 
 /// Layout or name, and what is not as usual.
 std::string detail(const GemmCase& one) {
     const Shape& shape = one.shape;
     std::string text = shape.name.empty() ? shape.layout() : shape.name;
     if (shape.pad > 0) text += ", ld + " + std::to_string(shape.pad);
+    if (shape.alpha != 1 || shape.beta != 0) text += ", " + scalars(shape);
     if (shape.data != Data::normal) text += std::string(", ") + to_string(shape.data);
     if (shape.packed) text += ", B packed";
+    if (shape.batch > 0) text += ", batch of " + std::to_string(shape.batch);
     if (one.timing == Timing::sustained) text += ", sustained";
     return text;
 }
@@ -108,29 +43,62 @@ template <class T>
 std::string name(const GemmCase& one) {
     const Shape& shape = one.shape;
     const bool control = one.rung == GemmKernel::none;
-    std::string text = type_name<T>(one.precision) + "/" + (control ? "control" : shape.group) +
-                       "/" + std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" +
-                       std::to_string(shape.k) + "/" + shape.layout() + "/" +
-                       (control ? "cublas" : to_string(one.rung));
+    std::string text = type_name<T>(one.precision) + (shape.batch > 0 ? "_batched/" : "/") +
+                       (control ? "control" : shape.group) + "/" + std::to_string(shape.m) + "x" +
+                       std::to_string(shape.n) + "x" + std::to_string(shape.k) + "/" +
+                       shape.layout() + "/" + (control ? "cublas" : to_string(one.rung));
     if (one.timing == Timing::sustained) text += "/sustained";
     if (shape.pad > 0) text += "/pad" + std::to_string(shape.pad);
+    if (shape.alpha != 1 || shape.beta != 0) text += "/" + scalars(shape);
     if (shape.data != Data::normal) text += std::string("/") + to_string(shape.data);
+    if (shape.batch > 0) text += "/batch" + std::to_string(shape.batch);
     if (!shape.name.empty()) text += "/" + shape.name;
     return text;
 }
 
+/// The contestants of a case; all but ours may be empty.
+struct Contestants {
+    Work ours, theirs, limit;
+    std::chrono::milliseconds rest{0};  // before each turn
+};
+
 /// The rounds of a case, after what its regime wants ahead of them.
 Race::Result run_rounds(Session& session, benchmark::State& state, const Regime& regime,
-                        const Work& ours, const Work& theirs, std::chrono::milliseconds rest) {
+                        const Contestants& all) {
     const auto start = Clock::now();
     const double spin = session.seconds_to_steady(regime);
-    if (regime.spin_seconds == 0) session.rest();
-    Race race(sized_batch(session.context, ours, regime.batch_seconds),
-              sized_batch(session.context, theirs, regime.batch_seconds), nullptr, rest);
+    if (regime.spin_seconds == 0) {
+        session.context.synchronize();
+        std::this_thread::sleep_for(regime.idle);
+    }
+    const auto batch = [&](const Work& work) {
+        return sized_batch(session.context, work, regime.batch_seconds);
+    };
+    Race race(batch(all.ours), batch(all.theirs), batch(all.limit), all.rest);
     while (std::chrono::duration<double>(Clock::now() - start).count() < spin) race.round();
     race.forget();
     for (auto _ : state) state.SetIterationTime(race.round());
     return race.result();
+}
+
+/// The time of the best of the reference's proposals over ours, median of a few rounds; 0 if there
+/// is no proposal, or it is not right.
+template <class T>
+double ratio_to_best(Session& session, const Product<T>& product, const GemmCase& one,
+                     ErrorsOf<T>& errors, const Regime& regime, const Contestants& all) {
+    if (!all.theirs || one.proposals == 0) return 0;
+    const Work best = best_proposal(session, product, one.proposals);
+    if (!best) return 0;
+    const bool plain = product.alpha == T(1) && product.beta == T(0);
+    const double error = plain ? errors.after(best).max : 0;
+    if (!(error <= gemm_error_bound(one.shape.k, one.shape.data))) {
+        std::fprintf(stderr, "no ratio to the best proposal: it has an error of %g\n", error);
+        return 0;
+    }
+    Race race(sized_batch(session.context, all.ours, regime.batch_seconds),
+              sized_batch(session.context, best, regime.batch_seconds), nullptr, all.rest);
+    for (int round = 0; round < std::min(3, regime.rounds); ++round) race.round();
+    return race.result().ratio;
 }
 
 /// Whether the result was right.
@@ -140,27 +108,23 @@ bool measure(Session& session, GemmSummary& summary, const GemmCase& one, benchm
     Reference* const reference = session.reference.get();
     const Shape& shape = one.shape;
     Operands<T> operands(context, shape);
-    const auto a = operands.a(), b = operands.b();
-    const auto c = operands.c();
+    Product<T> product = operands.product();
     const bool control = one.rung == GemmKernel::none;
-    const Work theirs = reference ? Work([=] { reference->gemm(a, b, c); }) : Work();
+    const bool compared = reference && shape.is_for_blas();
+    const Work theirs = compared ? Work([&] { reference->gemm(product); }) : Work();
     std::optional<Ours<T>> own;
-    if (!control) own.emplace(context, operands, one);
+    if (!control) own.emplace(context, product, one);
     const Work& ours = control ? theirs : own->work();
 
     auto& counters = state.counters;
-    ProductError own_error, cublas_error = {};
-    {
-        const auto exact = exact_product<T>(context, a, b, checked_rows<T>(shape));
-        const auto error = [&](const Work& work) {
-            operands.poison();
-            work();
-            return product_error<T>(context, exact, c);
-        };
-        own_error = error(ours);
-        if (reference) cublas_error = error(theirs);
-        counters["checked_rows"] = static_cast<double>(exact.rows());
-    }
+    product.alpha = 1;
+    product.beta = 0;
+    ErrorsOf<T> errors(context, operands, shape, session.quick);
+    const ProductError own_error = errors.after(ours);
+    const ProductError cublas_error = compared ? errors.after(theirs) : ProductError();
+    product.alpha = T(shape.alpha);
+    product.beta = T(shape.beta);
+    counters["checked_rows"] = static_cast<double>(errors.rows());
     const bool wrong = !control && !(own_error.max <= gemm_error_bound(shape.k, shape.data));
     counters["error"] = own_error.max;
     counters["rms"] = own_error.rms;
@@ -168,12 +132,17 @@ bool measure(Session& session, GemmSummary& summary, const GemmCase& one, benchm
     counters["cublas_error"] = cublas_error.max;
     counters["cublas_rms"] = cublas_error.rms;
 
-    const Regime regime = gemm_regime<T>(session, one.timing, shape.layer);
+    Regime regime = gemm_regime<T>(session, one.timing, shape.layer);
     // Double precision meets the power limit, cuBLAS's tensor cores most: there each contestant
-    // starts its turns rested.
-    const bool rested = sizeof(T) == sizeof(double) && one.timing == Timing::burst;
-    const Race::Result result = run_rounds(session, state, regime, ours, theirs,
-                                           rested ? regime.idle : std::chrono::milliseconds(0));
+    // starts its turns rested. What does little work draws little power.
+    const bool draws_power = shape.flop() > 2e9;
+    const bool rested = sizeof(T) == sizeof(double) && one.timing == Timing::burst && draws_power;
+    if (!draws_power) regime.idle /= 5;
+    const CopyOfAsMuch<T> copy(context, shape);
+    const Contestants all = {ours, theirs, copy.work(),
+                             rested ? regime.idle : std::chrono::milliseconds(0)};
+    const Race::Result result = run_rounds(session, state, regime, all);
+    const double best_ratio = ratio_to_best(session, product, one, errors, regime, all);
     if (own && own->strict()) {
         const auto strict =
             sized_batch(context, own->strict(), session.regime.batch_seconds)->seconds();
@@ -181,8 +150,7 @@ bool measure(Session& session, GemmSummary& summary, const GemmCase& one, benchm
     }
     if (regime.spin_seconds > 0) session.loaded();
 
-    const double flop = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-                        static_cast<double>(shape.k);
+    const double flop = shape.flop();
     const double peak = session.limits.flops<T>();
     counters["m"] = static_cast<double>(shape.m);
     counters["n"] = static_cast<double>(shape.n);
@@ -192,15 +160,28 @@ bool measure(Session& session, GemmSummary& summary, const GemmCase& one, benchm
     counters["microseconds"] = 1e6 * result.ours;
     counters["tflops"] = 1e-12 * flop / result.ours;
     counters["peak_fraction"] = peak > 0 ? flop / result.ours / peak : 0;
-    counters["cublas_tflops"] = reference ? 1e-12 * flop / result.reference : 0;
+    counters["cublas_tflops"] = compared ? 1e-12 * flop / result.reference : 0;
     counters["ratio"] = result.ratio;
     counters["ratio_p10"] = result.ratio_p10;
     counters["ratio_p90"] = result.ratio_p90;
+    counters["best_ratio"] = best_ratio;
+    if (shape.batch > 0) {
+        counters["batch"] = static_cast<double>(shape.batch);
+        counters["gbs"] = 1e-9 * copy.bytes() / result.ours;
+        counters["reference_microseconds"] = 1e6 * result.reference;
+        counters["reference_gbs"] = compared ? 1e-9 * copy.bytes() / result.reference : 0;
+        counters["limit_share"] = result.share;
+    }
+    if (shape.goal.is_set()) {
+        counters["goal_ratio"] = shape.goal.ratio;
+        counters["goal_microseconds"] = shape.goal.microseconds;
+        counters["goal_of_copy"] = shape.goal.of_copy;
+    }
     state.SetLabel((control ? "cuBLAS" : own->label()) + "/" + detail(one));
     if (one.rung == GemmKernel::best)
         summary.add({type_name<T>(one.precision),
                      one.timing == Timing::burst ? "burst" : "sustained", shape, result.ratio,
-                     counters["strict_ratio"].value});
+                     counters["strict_ratio"].value, best_ratio, 1e6 * result.ours, result.share});
     return !wrong;
 }
 

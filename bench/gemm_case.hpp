@@ -18,6 +18,8 @@ struct GemmCase {
     GemmKernel rung = GemmKernel::best;  // none: the reference against itself, for the noise
     Precision precision = Precision::fp32_strict;
     Timing timing = Timing::burst;
+    int entry = -1;     // of the rung's table; -1: chosen
+    int proposals = 0;  // at most so many of the reference's heuristics compete, too
 };
 
 /// "sgemm", "dgemm", "sgemm_fp32".
@@ -36,8 +38,10 @@ double gemm_error_bound(std::int64_t k, Data data);
 std::string shown(const GemmChoice& choice, GemmVerdict verdict = GemmVerdict::none);
 
 /// Registers the case. Its counters: m, n, k, checked_rows, microseconds, tflops, peak_fraction,
-/// cublas_tflops, ratio, ratio_p10, ratio_p90, strict_ratio (of Precision::fp32), error, rms,
-/// cublas_error, cublas_rms, wrong, entry, layer.
+/// cublas_tflops, ratio, ratio_p10, ratio_p90, best_ratio (to the best proposal of cuBLAS's
+/// heuristics), strict_ratio (of Precision::fp32), error, rms, cublas_error, cublas_rms (all with
+/// alpha = 1, beta = 0), wrong, entry, layer; of a batch: batch, gbs, reference_microseconds,
+/// reference_gbs, limit_share; with a goal: goal_ratio, goal_microseconds, goal_of_copy.
 template <class T>
 void add_gemm_case(Session& session, GemmSummary& summary, const GemmCase& one);
 

@@ -45,7 +45,8 @@ bool compare(Session& session, const Shape& shape, GemmKernel rung, benchmark::S
     };
     Reference* const reference = session.reference.get();
     const auto own = run(fp32), chain = run(strict);
-    const auto cublas = error(reference ? Work([&] { reference->gemm(a, b, c); }) : Work());
+    const auto cublas =
+        error(reference ? Work([&] { reference->gemm(operands.product()); }) : Work());
 
     const double bound = gemm_error_bound(shape.k, shape.data);
     const bool wrong = !(std::max(own.max, chain.max) <= bound);

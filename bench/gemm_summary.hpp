@@ -17,13 +17,18 @@ class GemmSummary {
         Shape shape;
         double ratio;         // the reference's time / ours; 0: there is no reference
         double strict_ratio;  // our strict kernel's time / ours; 0: not measured
+        double best_ratio;    // the best proposal's time / ours; 0: not measured
+        double microseconds, of_copy;
     };
     void add(Result result) { results_.push_back(std::move(result)); }
 
-    /// A line a family: geometric mean, worst case, and how many were behind.
+    /// A line a family: geometric mean, worst case, and how many were behind. Then the goals.
     std::string text() const;
 
   private:
+    std::string families() const;
+    std::string goals() const;
+
     std::vector<Result> results_;
 };
 

@@ -41,16 +41,45 @@ std::unique_ptr<Batch> make_batch(Context& context, int calls, const Work& work,
 /// The reductions of reduce.hpp.
 enum class Reduction { asum, dot, nrm2, sum };
 
+/// C = alpha A B + beta C, or `batch` of them whose matrices lie so many elements apart, or, with
+/// of_a, of_b and of_c, where these pointers in device memory say.
+template <class T>
+struct Product {
+    MatrixView<const T> a, b;
+    MatrixView<T> c;
+    T alpha = 1, beta = 0;
+    std::int64_t batch = 0;  // 0: one product
+    std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+    const T* const* of_a = nullptr;
+    const T* const* of_b = nullptr;
+    T* const* of_c = nullptr;
+};
+
 /// The library to compare with. Results of reductions are in device memory.
 class Reference {
   public:
     virtual ~Reference() = default;
     virtual std::string name() const = 0;
-    /// C = A B. Of each operand's strides one is 1; C's rows are contiguous.
-    virtual void gemm(MatrixView<const float> a, MatrixView<const float> b,
-                      MatrixView<float> c) = 0;
-    virtual void gemm(MatrixView<const double> a, MatrixView<const double> b,
-                      MatrixView<double> c) = 0;
+    /// Of each operand's strides one is 1; C's rows are contiguous.
+    virtual void gemm(const Product<float>& product) = 0;
+    virtual void gemm(const Product<double>& product) = 0;
+    /// At most `most` other ways to do it that the library's heuristics propose, the most promising
+    /// first.
+    virtual std::vector<Work> gemm_proposals(const Product<float>& product, int most) = 0;
+    virtual std::vector<Work> gemm_proposals(const Product<double>& product, int most) = 0;
+    /// y = A x; one of A's strides is 1. A = A + x transposed(y); A's rows are contiguous.
+    virtual void gemv(MatrixView<const float> a, VectorView<const float> x,
+                      VectorView<float> y) = 0;
+    virtual void gemv(MatrixView<const double> a, VectorView<const double> x,
+                      VectorView<double> y) = 0;
+    virtual void ger(VectorView<const float> x, VectorView<const float> y, MatrixView<float> a) = 0;
+    virtual void ger(VectorView<const double> x, VectorView<const double> y,
+                     MatrixView<double> a) = 0;
+    /// y = alpha x + y. x = alpha x.
+    virtual void axpy(float alpha, VectorView<const float> x, VectorView<float> y) = 0;
+    virtual void axpy(double alpha, VectorView<const double> x, VectorView<double> y) = 0;
+    virtual void scal(float alpha, VectorView<float> x) = 0;
+    virtual void scal(double alpha, VectorView<double> x) = 0;
     /// B = transposed(A), both with contiguous rows and apart.
     virtual void transpose(MatrixView<const float> a, MatrixView<float> b) = 0;
     virtual void transpose(MatrixView<const double> a, MatrixView<double> b) = 0;

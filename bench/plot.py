@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from recorded import folders, gemm_families, runs
+from recorded import by_rung, folders, gemm_families, runs
 
 try:
     import matplotlib
@@ -92,14 +92,12 @@ def leading(text):
 def draw_gemm(run, folder):
     figure, panels = pyplot.subplots(2, 1, figsize=(8, 7))
     for axes, kind, peak in zip(panels, ("sgemm", "dgemm"), ("ffma_peak", "dfma_peak")):
-        sizes = {}
-        for row in run.select(type=kind, group="square", regime="burst"):
-            sizes.setdefault(int(row["n"]), {})[row["rung"]] = row
-        found = [rungs for _, rungs in sorted(sizes.items())]
-        speed = lambda rung: [rungs.get(rung, {}).get("tflops") for rungs in found]
-        top = [(rungs.get("tuned") or list(rungs.values())[-1])["cublas_tflops"] for rungs in found]
-        bars(axes, [f"{n}" for n in sorted(sizes)], [("naive", LOWEST, speed("naive")), ("tiled", LOWER, speed("tiled")),
-             ("tuned", OURS, speed("tuned")), ("cuBLAS", REFERENCE, top)])
+        sizes = by_rung(run.select(type=kind, group="square", regime="burst"))
+        sizes = {n: rungs for n, rungs in sizes.items() if n >= 128 and n & (n - 1) == 0}
+        speed = lambda rung: [rungs.get(rung, {}).get("tflops") for rungs in sizes.values()]
+        top = [rungs["best"]["cublas_tflops"] for rungs in sizes.values()]
+        bars(axes, [f"{n}" for n in sizes], [("naive", LOWEST, speed("naive")), ("tiled", LOWER, speed("tiled")),
+             ("chosen", OURS, speed("best")), ("cuBLAS", REFERENCE, top)])
         axes.axhline(leading(run.context[peak]), color=LIMIT, linestyle="--", label="multiply-add peak")
         axes.set(xlabel=f"{kind}, m = n = k", ylabel="TFLOP/s")
         axes.set(ylim=(0, 1.2 * axes.get_ylim()[1]))
@@ -245,4 +243,5 @@ if __name__ == "__main__":
         if not found:
             sys.exit(f"{chosen}: holds none of {', '.join(operation + '.json' for operation in DRAW)}")
         for operation, run in found.items():
-            DRAW[operation](run, chosen)
+            if operation in DRAW:
+                DRAW[operation](run, chosen)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-OPERATIONS = ("gemm", "gemm_fp32", "transpose", "reduce", "polyval")
-GEMM_TYPES = ("sgemm", "dgemm", "sgemm_fp32", "errors")
+OPERATIONS = ("gemm", "gemm_fp32", "batched", "gemv", "transpose", "reduce", "polyval")
+STRICT_TYPES = ("sgemm", "sgemm_batched", "dgemm", "dgemm_batched")
+GEMM_TYPES = (*STRICT_TYPES, "sgemm_fp32", "sgemm_fp32_batched", "errors")
 LOSS = 0.98  # a ratio below this is one
 # What Google Benchmark says about the host and about itself: nothing about the figures.
 PRIVATE = ("host_name", "executable", "load_avg", "library_build_type")
@@ -73,6 +74,25 @@ def gemm_families(run):
     return families
 
 
+def strict_families(run):
+    """The rows of strict products by (type, group, regime), on the rung that the library chose; all of a type at last, too."""
+    rows = [row for row in run.select(type=STRICT_TYPES, asked="best") if row.get("ratio") and row["group"] != "control"]
+    families = {}
+    for row in rows:
+        families.setdefault((row["type"], row["group"], row["regime"]), []).append(row)
+    for row in rows:
+        families.setdefault((row["type"].removesuffix("_batched"), "all", row["regime"]), []).append(row)
+    return families
+
+
+def by_rung(rows):
+    """The rows by n, then by rung; "best" is the one on the rung that the library chose."""
+    sizes = {}
+    for row in rows:
+        sizes.setdefault(int(row["n"]), {})[row["asked"]] = row
+    return {n: rungs for n, rungs in sorted(sizes.items()) if "best" in rungs}
+
+
 def folders():
     return sorted(path for path in RESULTS.glob("*") if path.is_dir())
 
@@ -100,7 +120,7 @@ def record(operation, run_path, startup_path=None):
     if startup_path:
         context["startup"] = read_json(startup_path, "tinyblas", "cublas")
     errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
-    fp32 = [row for row in run["benchmarks"] if row["name"].startswith("sgemm_fp32/")]
+    fp32 = [row for row in run["benchmarks"] if row["name"].startswith("sgemm_fp32")]
     rest = [row for row in run["benchmarks"] if row not in errors and row not in fp32]
     if not rest and not fp32:
         sys.exit(f"{run_path}: holds no times; such a run is not kept")

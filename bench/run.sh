@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs a benchmark with all set-up: on the GPU if there is one, beside cuBLAS; else the ladder under device emulation.
-# bench/run.sh [gemm|transpose|reduce|polyval|all] [--record] [--trace [FILTER]] [FLAG OF THE BENCHMARK...]
+# bench/run.sh [--cuda-from-pip] [gemm|batched|gemv|transpose|reduce|polyval|vector|all] [--record] [--trace [FILTER]]
+#              [BENCHMARK'S FLAG...]
 #   --record  keeps the run in bench/results, rewrites the README's tables and draws the plots
+#   --cuda-from-pip  brings nvcc, CUDA's runtime and cuBLAS from the Python package index into build/ and builds with them
 #   --trace   counts what the kernels ask of memory instead, bank conflicts and sectors, under device emulation
 set -euo pipefail
 caller=$PWD  # where the flags' files are
@@ -14,17 +16,20 @@ stop() {
     exit 1
 }
 
+from_pip=0
+if [[ ${1-} == --cuda-from-pip ]]; then from_pip=1 && shift; fi
 operations=(gemm)
 case ${1-} in
-    gemm | transpose | reduce | polyval) operations=("$1") && shift ;;
-    all) operations=(gemm transpose reduce polyval) && shift ;;
-    [!-]*) stop "there is no benchmark '$1': must be gemm, transpose, reduce, polyval or all" ;;
+    gemm | batched | gemv | transpose | reduce | polyval | vector) operations=("$1") && shift ;;
+    all) operations=(gemm gemv transpose reduce polyval) && shift ;;
+    [!-]*) stop "there is no benchmark '$1': must be gemm, batched, gemv, transpose, reduce, polyval, vector or all" ;;
 esac
 record=0
 flags=()
 while (($#)); do
     case $1 in
         --record) record=1 ;;
+        --cuda-from-pip) from_pip=1 ;;
         --trace) exec bench/trace.sh "${@:2}" ;;
         *) flags+=("$1") ;;
     esac
@@ -34,6 +39,7 @@ done
 prepare() {
     local packages=(g++ cmake ninja-build libbenchmark-dev) options=(-DTINYBLAS_BUILD_BENCH=ON -DTINYBLAS_BUILD_TESTS=OFF)
     targets=("${operations[@]/#/bench_}")
+    if ((from_pip)); then cuda_from_pip nvidia-cublas==13.1.0.3 || stop "CUDA's log is build/cuda-from-pip.log"; fi
     if has_gpu && has_nvcc; then
         preset=cuda
         options+=(-DCMAKE_CUDA_ARCHITECTURES="${CUDAARCHS:-$(gpu_architecture)}")
@@ -43,6 +49,7 @@ prepare() {
         preset=emulated
         packages+=(libboost-context-dev)
         say "no $(has_gpu && echo nvcc || echo GPU) here: device emulation on the CPU, whose times are NOT GPU FIGURES"
+        has_nvcc || say "$how_to_get_cuda"
         ((record == 0)) || stop "--record needs a GPU and nvcc: emulated times are not kept"
     fi
     install_missing "${packages[@]}"
@@ -51,6 +58,16 @@ prepare() {
     local log=build/$preset-bench.log
     mkdir -p build
     say "$preset: building"
+    if ((from_pip)) && [[ $preset == emulated ]]; then
+        # It shows that what was brought is enough, cuBLAS too, for one architecture.
+        say "cuda: there is no GPU to run it on; built all the same, for one architecture"
+        if ! cmake --preset cuda "${options[@]}" -DCMAKE_CUDA_ARCHITECTURES="${CUDAARCHS:-90a-real}" >build/cuda-bench.log 2>&1 ||
+            ! cmake --build --preset cuda -j "$(nproc)" --target "${targets[@]}" >>build/cuda-bench.log 2>&1 </dev/null; then
+            grep -E -A 12 'FAILED:|Error |error[ :]' build/cuda-bench.log | head -60
+            stop "the build failed; the whole log is in build/cuda-bench.log"
+        fi
+        say "cuda: built"
+    fi
     if ! cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 </dev/null ||
         ! cmake --build --preset "$preset" -j "$(nproc)" --target "${targets[@]}" >>"$log" 2>&1 </dev/null; then
         grep -E -A 12 'FAILED:|Error |error[ :]' "$log" | head -60

@@ -104,6 +104,7 @@ bool Session::run(const std::string& name, const std::function<bool(benchmark::S
 
 void Session::add(const std::string& name, int rounds,
                   std::function<bool(benchmark::State&)> body) {
+    if (!names_.insert(name).second) return;
     ++cases_;
     benchmark::RegisterBenchmark(
         name.c_str(),

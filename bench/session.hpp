@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "machine.hpp"
@@ -62,7 +63,8 @@ class Session {
     void measure_memory();
 
     /// Registers a case of `rounds` iterations. `body` measures it and returns whether the result
-    /// was right; if it was not, or on an exception, the case counts as failed.
+    /// was right; if it was not, or on an exception, the case counts as failed. A second case of
+    /// that name is left out.
     void add(const std::string& name, int rounds, std::function<bool(benchmark::State&)> body);
 
     /// Lets the device come to rest before a case.
@@ -85,6 +87,7 @@ class Session {
 
     std::chrono::steady_clock::time_point loaded_ = {};
     bool progress_;  // on the error stream
+    std::set<std::string> names_;
     int cases_ = 0, started_ = 0;
 };
 

@@ -18,6 +18,41 @@ has_library() {  # the headers alone may be here
     echo 'int main() {}' | c++ -x c++ - -o /dev/null "${paths[@]}" "-l$1" 2>/dev/null
 }
 has_nvcc() { has nvcc || [[ -x /usr/local/cuda/bin/nvcc ]] || [[ -n ${CUDACXX-} ]]; }
+how_to_get_cuda="for CUDA: put nvcc 13 on PATH, or set CUDACXX to it, or add --cuda-from-pip, which needs no root"
+
+# cuda_from_pip PACKAGE...: nvcc, the runtime and the packages, of versions that go together, from the Python package index
+# into build/cuda-from-pip; CUDACXX then names that nvcc. A second call finds what is there.
+cuda_from_pip() {
+    local folder=$PWD/build/cuda-from-pip log=$PWD/build/cuda-from-pip.log toolkit library cache=$PWD/build/cuda/CMakeCache.txt
+    local packages=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96
+        nvidia-cuda-cccl==13.0.85 "$@")
+    mkdir -p build
+    if [[ -n $(printf '%s\n' "${packages[@]}" | grep -vxFf "$folder/packages" 2>&1) ]]; then
+        say "CUDA: bringing nvcc and what belongs to it into build/cuda-from-pip"
+        rm -rf "$folder"
+        if python3 -m venv "$folder" >"$log" 2>&1; then
+            "$folder/bin/python3" -m pip -q install "${packages[@]}" >>"$log" 2>&1 </dev/null
+        else  # a Python without venv may have pip
+            rm -rf "$folder"
+            python3 -m pip -q install --target "$folder" "${packages[@]}" >>"$log" 2>&1 </dev/null
+        fi || {
+            tail -5 "$log"
+            say "CUDA: could not be brought from the Python package index; python3 with venv or pip is needed"
+            return 1
+        }
+        printf '%s\n' "${packages[@]}" >"$folder/packages"
+    fi
+    toolkit=$(find "$folder" -path '*/nvidia/cu13/bin/nvcc' -printf '%h/..\n' -quit)
+    toolkit=$(cd "${toolkit:?}" && pwd) || return
+    [[ -e $toolkit/lib64 ]] || ln -s lib "$toolkit/lib64"  # nvcc and CMake look there
+    for library in "$toolkit"/lib/*.so.*; do               # and linkers for a name without a version
+        [[ -e ${library%.so.*}.so ]] || ln -s "${library##*/}" "${library%.so.*}.so"
+    done
+    export CUDACXX=$toolkit/bin/nvcc
+    # CMake does not change its compiler.
+    if [[ -e $cache ]] && ! grep -q "^CMAKE_CUDA_COMPILER:[A-Z]*=$CUDACXX\$" "$cache"; then rm -rf "${cache%/*}"; fi
+    say "CUDA: $("$CUDACXX" --version | sed -n 's/.*release .*, V/nvcc /p') in build/cuda-from-pip"
+}
 has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
 # The compiler's name for this machine's GPU: machine code alone, so that it builds fast.
@@ -37,6 +72,7 @@ has_package() {
         libgmock-dev) has_header gmock/gmock.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
         libboost-context-dev) has_header boost/context/fiber.hpp && has_library boost_context ;;
+        libblas-test) compgen -G '/usr/lib/*/blas/xblat3s' >/dev/null ;;
         *) has "$1" ;;
     esac
 }

@@ -11,7 +11,8 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-from recorded import LOSS, OPERATIONS, ROOT, folders, gemm_families, read, record, runs
+from recorded import (LOSS, OPERATIONS, ROOT, STRICT_TYPES, by_rung, folders, gemm_families, read, record, runs,
+                      strict_families)
 
 # --- Cells ------------------------------------------------------------------------------------------------------------
 
@@ -89,17 +90,49 @@ def shape_of(row):
 
 
 def gemm_squares(run, kind):
-    squares = {}
-    for row in run.select(type=kind, group="square", regime="burst"):
-        squares.setdefault(int(row["n"]), {})[row["rung"]] = row
     lines = []
-    for n, rungs in sorted(squares.items()):
+    for n, rungs in by_rung(run.select(type=kind, group="square", regime="burst")).items():
         speed = lambda rung: f"{rungs[rung]['tflops']:.1f}" if rung in rungs else ""
-        top = rungs.get("tuned") or list(rungs.values())[-1]
-        lines.append([str(n), speed("naive"), speed("tiled"), speed("tuned"), f"{top['cublas_tflops']:.1f}", ratio(top),
-                      percent(top["peak_fraction"]), f"{top['error']:.2f}", f"{top['cublas_error']:.2f}"])
-    return markdown([f"{kind}, n", "naive", "tiled", "tuned", "cuBLAS", "tuned / cuBLAS [p10, p90]", "of peak", "error",
-                     "cuBLAS's"], lines)
+        ours = rungs["best"]
+        lines.append([str(n), speed("naive"), speed("tiled"), speed("best"), ours["rung"], digits(ours["microseconds"]),
+                      f"{ours['cublas_tflops']:.1f}", ratio(ours), percent(ours["peak_fraction"]), f"{ours['error']:.2f}",
+                      f"{ours['cublas_error']:.2f}"])
+    return markdown([f"{kind}, n", "naive", "tiled", "chosen", "rung", "us", "cuBLAS", "chosen / cuBLAS [p10, p90]", "of peak",
+                     "error", "cuBLAS's"], lines)
+
+
+def goal_of(row):
+    """What a row should reach, and whether it does; nothing where there is no goal."""
+    wanted = {name: row.get(f"goal_{name}", 0) for name in ("ratio", "microseconds", "of_copy")}
+    reached = all((row["ratio"] >= wanted["ratio"], not wanted["microseconds"] or row["microseconds"] <= wanted["microseconds"],
+                   row.get("limit_share", 0) >= wanted["of_copy"]))
+    words = [f"{wanted['ratio']:.2f}x" if wanted["ratio"] else "", f"{digits(wanted['microseconds'])} us" if wanted["microseconds"]
+             else "", f"{percent(wanted['of_copy'])} of copy" if wanted["of_copy"] else ""]
+    return ", ".join(word for word in words if word), reached
+
+
+def gemm_goals(run):
+    rows = [row for row in run.select(type=STRICT_TYPES, asked="best") if row.get("ratio") and goal_of(row)[0]]
+    lines = []
+    for row in rows:
+        goal, reached = goal_of(row)
+        lines.append([f"{row['type']}, {shape_of(row)}, {row['regime']}", goal, "yes" if reached else "no",
+                      digits(row["microseconds"]), ratio(row), percent(row.get("limit_share")), digits(row.get("best_ratio"))])
+    return markdown(["goals", "at least", "reached", "us", "ours / cuBLAS [p10, p90]", "of copy", "beside its best proposal"],
+                    lines)
+
+
+def gemm_strict_families(run):
+    lines = []
+    for (kind, group, regime), members in strict_families(run).items():
+        ratios = [row["ratio"] for row in members]
+        worst = min(members, key=lambda row: row["ratio"])
+        best = [row["best_ratio"] for row in members if row.get("best_ratio")]
+        lines.append([f"{kind}, {group}, {regime}", str(len(members)), f"{statistics.geometric_mean(ratios):.3f}",
+                      f"{min(ratios):.3f} ({shape_of(worst)})", f"{max(ratios):.3f}", str(sum(one < LOSS for one in ratios)),
+                      f"{statistics.geometric_mean(best):.3f}" if best else "", f"{min(best):.3f}" if best else ""])
+    return markdown(["family", "count", "ours / cuBLAS, geometric mean", "worst", "best", f"below {LOSS}",
+                     "beside its best proposal, mean", "worst"], lines)
 
 
 def max_rms(row, what=""):
@@ -165,8 +198,7 @@ def gemm(run):
     text = (f"TFLOP/s. {noise}Peak: measured, {context['ffma_peak']} in float at {context['sm_clock_in_ffma']}, "
             f"{context['dfma_peak']} in double without tensor cores, which cuBLAS uses. Error: the largest |c - AB| / "
             f"(|A||B|) {entries}, in units of 2^-24 (sgemm) or 2^-53 (dgemm).")
-    rest = [row for row in run.select(type=("sgemm", "dgemm"), regime="burst") if row["group"] != "square"]
-    lines = gemm_squares(run, "sgemm") + gemm_squares(run, "dgemm") + others(rest, shape_of)
+    lines = gemm_squares(run, "sgemm") + gemm_squares(run, "dgemm") + gemm_goals(run) + gemm_strict_families(run)
     return text, lines + gemm_startup(context["startup"]) if "startup" in context else lines
 
 
@@ -177,6 +209,22 @@ def gemm_fp32(run):
             "|c - AB| / (|A||B|) over all or many rows of C, and the root mean square, in units of 2^-24. The guard chose one "
             "or three products of fp16 parts, six of bf16 parts, or strict.")
     return text, gemm_fp32_squares(run) + gemm_fp32_families(run) + gemm_errors(run)
+
+
+def batched(run):
+    text = ("Batches of products of n x n x n: graph, 10,000 by strides (pointers: by arrays of pointers), which caches hold, in a "
+            "CUDA graph; memory, odd, layout: half a gigabyte of A, B and C. Of copy: of the runtime's copy of as many bytes, in "
+            f"the same rounds ({run.context['copy_speed']} for 4 GiB).")
+    label = lambda row: f"{row['type']}, {row['group']}, {row['n']:.0f}, {row['detail']}"
+    return text, streams("n", run.select(asked="best"), "of copy", label)
+
+
+def gemv(run):
+    text = ("gemv_t: of the transpose; ger: the update. Bytes of A and the vectors. Of read: of a kernel that only reads as many "
+            f"bytes, in the same rounds ({run.context['read_speed']} for 4 GiB). Cold: no cache holds A; misaligned: leading "
+            "dimension n + 1. Every result has the same bits twice.")
+    label = lambda row: f"{row['type']}, {row['group']}, {power(row['m'], 10**6)} x {power(row['n'], 10**6)}"
+    return text, streams("A", run.select(asked="best"), "of read", label)
 
 
 def transpose(run):
@@ -235,8 +283,8 @@ def section(operation, run):
     head = (f"{context['gpu']}, driver {context['driver']}, {context['reference']}, tinyblas {context['tinyblas_commit']}, "
             f"{context['date'][:10]}; medians of {context['rounds']} interleaved rounds ({context['regime']}); a ratio is "
             "the reference's time over ours. ")
-    text, lines = {"gemm": gemm, "gemm_fp32": gemm_fp32, "transpose": transpose, "reduce": reduce,
-                   "polyval": polyval}[operation](run)
+    text, lines = {"gemm": gemm, "gemm_fp32": gemm_fp32, "batched": batched, "gemv": gemv, "transpose": transpose,
+                   "reduce": reduce, "polyval": polyval}[operation](run)
     return [head + text, "", *lines]
 
 

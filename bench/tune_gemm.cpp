@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Times every line of gemm_table on squares and skinny shapes: a matrix to set the thresholds by,
 // and the lines in source form with what they reached. Edit kernels/gemm/tiles.hpp, run this,
-// paste.
+// paste. tune_gemm --write FILE: times every strict rung on this GPU instead, and writes a file
+// that Context::load_tuning reads.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "kernels/gemm/tiles.hpp"
 #include "race.hpp"
 #include "tinyblas/gemm.hpp"
+#include "tuning_file.hpp"
 
 namespace tinyblas::bench {
 namespace {
@@ -79,7 +81,8 @@ void tune(Context& context, Scalar type, const char* type_name) {
             best[entry] = tflops.back();
             best_at[entry] = name(shape);
         }
-        const int chosen = gemm(context, T(1), operands.a(), operands.b(), T(0), c).entry;
+        const int chosen =
+            gemm(context, T(1), operands.a(), operands.b(), T(0), c, {GemmKernel::tuned}).entry;
         const double fastest = *std::max_element(tflops.begin(), tflops.end());
         std::printf("%-16s", name(shape).c_str());
         for (std::size_t i = 0; i < entries.size(); ++i)
@@ -100,10 +103,19 @@ void tune(Context& context, Scalar type, const char* type_name) {
 }  // namespace
 }  // namespace tinyblas::bench
 
-int main() {
+int main(int argc, char** argv) {
     using namespace tinyblas;
+    const bool write = argc == 3 && std::string(argv[1]) == "--write";
+    if (argc != 1 && !write) {
+        std::fprintf(stderr, "usage: tune_gemm [--write FILE]\n");
+        return 2;
+    }
     try {
         Context context;
+        if (write) {
+            bench::write_tuning_file(context, argv[2]);
+            return 0;
+        }
         for (const auto& [name, value] : bench::machine_facts())
             std::printf("%s: %s\n", name.c_str(), value.c_str());
         bench::tune<float>(context, Scalar::float32, "sgemm");

@@ -77,7 +77,7 @@ class Tuning {
         fill_random(context_, a_.view().data, a_.columns(), seed);
         poison(context_, b_.view().data, bytes());
         ours();
-        if (wrong_elements<T>(context_, to_, from_.columns, seed) > 0)
+        if (wrong_elements<T>(context_, to_, {from_.columns}, seed) > 0)
             throw Error(Status::internal_error, "entry " + std::to_string(entry) + " is wrong");
         // The runtime copies odd lengths more slowly: whole pages, if there are any.
         const std::int64_t copied = bytes() >= 4096 ? bytes() / 4096 * 4096 : bytes();

@@ -72,14 +72,15 @@ __device__ bool same_bits(T a, T b) {
 }
 
 template <class T>
-__global__ void compare(MatrixView<const T> b, std::int64_t a_stride, std::uint64_t seed,
+__global__ void compare(MatrixView<const T> b, Place a, std::uint64_t seed,
                         unsigned long long* wrong) {
     const std::int64_t stride = std::int64_t(gridDim.x) * threads, count = b.rows * b.columns;
     unsigned long long found = 0;
     for (std::int64_t at = std::int64_t(blockIdx.x) * threads + threadIdx.x; at < count;
          at += stride) {
         const std::int64_t j = at / b.columns, i = at % b.columns;
-        found += !same_bits(b(j, i), random_element<T>(seed, i * a_stride + j));
+        found += !same_bits(
+            b(j, i), random_element<T>(seed, a.shift + i * a.row_stride + j * a.column_stride));
     }
     if (found > 0) atomicAdd(wrong, found);
 }
@@ -109,12 +110,12 @@ void poison(Context& context, void* data, std::int64_t bytes) {
 }
 
 template <class T>
-std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_t a_stride,
+std::int64_t wrong_elements(Context& context, MatrixView<const T> b, const Place& a,
                             std::uint64_t seed) {
     Matrix<unsigned long long> wrong(1, 1);
     const auto count = wrong.view().data;
     check(cudaMemsetAsync(count, 0, sizeof *count, context.stream()), "wrong_elements");
-    compare<<<blocks(context), threads, 0, context.stream()>>>(b, a_stride, seed, count);
+    compare<<<blocks(context), threads, 0, context.stream()>>>(b, a, seed, count);
     check(cudaGetLastError(), "wrong_elements");
     unsigned long long host = 0;
     copy(context, wrong, MatrixView<unsigned long long>::row_major(&host, 1, 1));
@@ -130,13 +131,13 @@ template void fill_uniform(Context&, float*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, double*, std::int64_t, std::uint64_t);
 template void fill_operand(Context&, MatrixView<float>, Side, Data, std::uint64_t);
 template void fill_operand(Context&, MatrixView<double>, Side, Data, std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const float>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const float>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const double>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const double>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, const Place&,
                                      std::uint64_t);
 
 }  // namespace tinyblas::bench

@@ -70,13 +70,14 @@ void poison(Context& context, void* data, std::int64_t bytes) {
 }
 
 template <class T>
-std::int64_t wrong_elements(Context& context, MatrixView<const T> b, std::int64_t a_stride,
+std::int64_t wrong_elements(Context& context, MatrixView<const T> b, const Place& a,
                             std::uint64_t seed) {
     context.synchronize();
     std::int64_t wrong = 0;
     for (std::int64_t j = 0; j < b.rows; ++j)
         for (std::int64_t i = 0; i < b.columns; ++i) {
-            const T expected = random_element<T>(seed, i * a_stride + j);
+            const T expected =
+                random_element<T>(seed, a.shift + i * a.row_stride + j * a.column_stride);
             if (std::memcmp(&b(j, i), &expected, sizeof(T)) != 0) ++wrong;
         }
     return wrong;
@@ -163,13 +164,13 @@ template void fill_uniform(Context&, float*, std::int64_t, std::uint64_t);
 template void fill_uniform(Context&, double*, std::int64_t, std::uint64_t);
 template void fill_operand(Context&, MatrixView<float>, Side, Data, std::uint64_t);
 template void fill_operand(Context&, MatrixView<double>, Side, Data, std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const float>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const float>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const double>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const double>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const std::uint16_t>, const Place&,
                                      std::uint64_t);
-template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, std::int64_t,
+template std::int64_t wrong_elements(Context&, MatrixView<const Bits128>, const Place&,
                                      std::uint64_t);
 template Matrix<ExactEntry> exact_product(Context&, MatrixView<const float>,
                                           MatrixView<const float>, std::int64_t);
