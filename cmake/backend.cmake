@@ -35,7 +35,9 @@ if(TINYBLAS_BACKEND STREQUAL cuda)
     message(STATUS "tinyblas: back end cuda, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 elseif(TINYBLAS_BACKEND STREQUAL emulated)
     if(default_backend STREQUAL emulated)
-        message(STATUS "tinyblas: no nvcc found, so the kernels are built for device emulation on the CPU")
+        message(STATUS "tinyblas: no nvcc found, so the kernels are built for device emulation on the CPU. "
+                       "For CUDA: put nvcc 13 on PATH, or set CUDACXX to it, or let "
+                       "bench/run.sh --cuda-from-pip bring it from the Python package index.")
     endif()
     message(STATUS "tinyblas: back end emulated")
 else()

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* C = A transpose(A) for a matrix of 2 x 3. Host arrays serve under device emulation; with CUDA,
- * pass device pointers. */
+/* How are two matrices multiplied in C? C = A transpose(A) for a matrix of 2 x 3. Host arrays serve
+ * under device emulation; with CUDA, pass device pointers.
+ * Prints:
+ *   14 32
+ *   32 77
+ */
 #include <stdio.h>
 #include <tinyblas/tinyblas.h>
 

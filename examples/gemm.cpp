@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// C = A transposed(A) for a matrix of 2 x 3, from host memory and back.
+// How are two matrices multiplied in C++? C = A transposed(A) for a matrix of 2 x 3, from host
+// memory and back.
+// Prints:
+//   14 32
+//   32 77
 #include <cstdio>
 #include <tinyblas/tinyblas.hpp>
 

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# The target amalgamation: the library as two files in <build>/single, tinyblas_single.h and tinyblas_single.cu, for programs that
+# copy files. They are for this build's back end.
+find_program(TINYBLAS_PYTHON python3)
+mark_as_advanced(TINYBLAS_PYTHON)
+if(TINYBLAS_PYTHON)
+    get_target_property(amalgamated tinyblas_objects SOURCES)
+    list(TRANSFORM amalgamated PREPEND ${PROJECT_SOURCE_DIR}/src/)
+    add_custom_target(amalgamation
+        COMMAND ${TINYBLAS_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/amalgamate.py
+                ${TINYBLAS_BACKEND} ${PROJECT_BINARY_DIR}/single ${amalgamated}
+        COMMENT "Writing single/tinyblas_single.h and single/tinyblas_single.cu" VERBATIM)
+endif()
