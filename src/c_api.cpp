@@ -98,6 +98,13 @@ tinyblas_status tinyblas_set_scratch(tinyblas_context context, void* memory, uin
     });
 }
 
+tinyblas_status tinyblas_load_tuning(tinyblas_context context, const char* path) {
+    return guarded(__func__, [&] {
+        require_context(context);
+        context->context.load_tuning(path);
+    });
+}
+
 tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k, uint64_t* bytes) {
     return guarded(__func__, [&] {
         require_argument(m >= 0, 1, "m", m, "at least 0");
@@ -109,8 +116,9 @@ tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k, ui
 }
 
 tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name) {
-    return set_kernel(__func__, context, &tinyblas_context_s::gemm, name, gemm_kernel,
-                      "best, naive, tiled, tuned, split or hopper");
+    return set_kernel(
+        __func__, context, &tinyblas_context_s::gemm, name, gemm_kernel,
+        "best, naive, tiled, tuned, sliced, pipelined, tensor, gemv, split or hopper");
 }
 tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context, const char* name) {
     return set_kernel(__func__, context, &tinyblas_context_s::transpose, name, transpose_kernel,

@@ -7,10 +7,6 @@
 namespace tinyblas {
 namespace {
 
-void require_steps(int number, const char* name, std::int64_t n, std::int64_t increment) {
-    require_argument(increment != 0 || n <= 1, number, name, increment, "other than 0 for n = ", n);
-}
-
 template <class T>
 void require_apart(int number, const char* name, VectorView<T> y, VectorView<const T> x) {
     const bool same = y.data == x.data && y.increment == x.increment;

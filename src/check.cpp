@@ -64,6 +64,23 @@ bool same_lattice_overlap(const Footprint& x, const Footprint& y) {
 
 }  // namespace
 
+bool has_addresses(const void* data, std::int64_t rows, std::int64_t columns,
+                   std::int64_t row_stride, std::int64_t column_stride, std::size_t size) {
+    if (rows <= 0 || columns <= 0) return true;
+    // The lowest byte and the one behind the highest.
+    std::int64_t low = reinterpret_cast<std::intptr_t>(data), high = low;
+    const auto element = static_cast<std::int64_t>(size);
+    const auto reaches = [&](std::int64_t extent, std::int64_t stride) {
+        std::int64_t steps = 0, bytes = 0;
+        std::int64_t& end = stride < 0 ? low : high;
+        return extent == 1 || (!__builtin_mul_overflow(extent - 1, stride, &steps) &&
+                               !__builtin_mul_overflow(steps, element, &bytes) &&
+                               !__builtin_add_overflow(end, bytes, &end));
+    };
+    return reaches(rows, row_stride) && reaches(columns, column_stride) && low >= 0 &&
+           !__builtin_add_overflow(high, element, &high);
+}
+
 Footprint::Footprint(std::intptr_t origin, std::int64_t rows, std::int64_t columns,
                      std::int64_t row_stride, std::int64_t column_stride, std::int64_t element)
     : first(origin),

@@ -25,6 +25,32 @@ void require(bool condition, const Words&... words) {
         fail(Status::invalid_argument, words...);
 }
 
+/// body(), a step of `operation` with errors of its own: they name the operation first.
+template <class Body>
+auto step_of(const char* operation, Body body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        fail(error.status(), operation, ": ", error.what());
+    }
+}
+
+/// Whether all elements of a view have addresses, its strides being in elements of `size` bytes.
+/// Only of such views can footprints and tracks be made: no sum or product of theirs overflows.
+bool has_addresses(const void* data, std::int64_t rows, std::int64_t columns,
+                   std::int64_t row_stride, std::int64_t column_stride, std::size_t size);
+template <class T>
+bool has_addresses(const MatrixView<T>& view) {
+    return has_addresses(view.data, view.rows, view.columns, view.row_stride, view.column_stride,
+                         sizeof(T));
+}
+template <class T>
+bool has_addresses(const VectorView<T>& view) {  // upwards from data, whatever the sign
+    const std::int64_t down = view.increment < 0 ? view.increment : -view.increment;
+    return view.size <= 1 ||
+           (down != INT64_MIN && has_addresses(view.data, view.size, 1, -down, 0, sizeof(T)));
+}
+
 /// Throws unless the vector `name` of `operation` has an extent and, if it has elements, data.
 template <class T>
 void check_vector(const char* operation, const char* name, const VectorView<T>& view) {
@@ -32,6 +58,16 @@ void check_vector(const char* operation, const char* name, const VectorView<T>& 
             " elements: must be at least 0");
     require(view.data || view.size == 0, operation, ": ", name, " is null: must point to ",
             view.size, " elements");
+    require(has_addresses(view), operation, ": ", name, " has an increment of ", view.increment,
+            ": ", view.size, " elements must lie within the address space");
+}
+
+/// From an element of a vector to the next, upwards; 0 if there is no next one.
+template <class T>
+std::int64_t bytes_between(const VectorView<T>& view) {
+    if (view.size <= 1) return 0;
+    return (view.increment < 0 ? -view.increment : view.increment) *
+           static_cast<std::int64_t>(sizeof(T));
 }
 
 /// The elements of a view as byte addresses, in a normal form for overlap tests: strides are
@@ -40,8 +76,17 @@ struct Footprint {
     template <class T>
     explicit Footprint(MatrixView<T> view)
         : Footprint(reinterpret_cast<std::intptr_t>(view.data), view.rows, view.columns,
-                    view.row_stride * static_cast<std::int64_t>(sizeof(T)),
-                    view.column_stride * static_cast<std::int64_t>(sizeof(T)), sizeof(T)) {}
+                    view.rows > 1 && view.columns > 0
+                        ? view.row_stride * static_cast<std::int64_t>(sizeof(T))
+                        : 0,
+                    view.columns > 1 && view.rows > 0
+                        ? view.column_stride * static_cast<std::int64_t>(sizeof(T))
+                        : 0,
+                    sizeof(T)) {}
+    template <class T>
+    explicit Footprint(VectorView<T> view)
+        : Footprint(reinterpret_cast<std::intptr_t>(view.data), 1, view.size, 0,
+                    bytes_between(view), sizeof(T)) {}
     Footprint(std::intptr_t origin, std::int64_t rows, std::int64_t columns,
               std::int64_t row_stride, std::int64_t column_stride, std::int64_t element);
 
@@ -67,8 +112,7 @@ struct Track {
     explicit Track(const VectorView<T>& view)
         : first(reinterpret_cast<std::intptr_t>(view.data)),
           size(view.increment == 0 ? (view.size > 0) : view.size),
-          stride((view.increment < 0 ? -view.increment : view.increment) *
-                 static_cast<std::int64_t>(sizeof(T))),
+          stride(bytes_between(view)),
           element(sizeof(T)) {}
 
     std::intptr_t first;

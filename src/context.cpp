@@ -11,8 +11,9 @@
 
 namespace tinyblas {
 
-Context::Context(CUstream_st* stream) : stream_(stream), device_(device::current_device()) {
-    const auto properties = device::properties(device_);
+Context::Context(CUstream_st* stream)
+    : stream_(stream), device_(device::current_device("context")) {
+    const auto properties = device::properties(device_, "context");
     compute_capability_ = properties.compute_capability;
     multiprocessors_ = properties.multiprocessors;
     if (compute_capability_ < 80)
@@ -21,7 +22,7 @@ Context::Context(CUstream_st* stream) : stream_(stream), device_(device::current
 }
 
 Context::Context() : Context(nullptr) {
-    stream_ = device::create_stream();
+    stream_ = device::create_stream("context");
     owns_stream_ = true;
 }
 
@@ -39,15 +40,19 @@ Context::~Context() { release(); }
 
 void Context::set_stream(CUstream_st* stream) {
     if (stream == stream_) return;
-    const device::Guard guard(device_);
-    if (workspace_) workspace_->leave(stream_, operation_);
+    constexpr const char* operation = "set_stream";
+    const device::Guard guard(device_, operation);
+    if (workspace_) workspace_->leave(stream_, operation);
     if (owns_stream_) device::destroy_stream(stream_);
     owns_stream_ = false;
     stream_ = stream;
 }
 
 void Context::synchronize() {
-    const device::Guard guard(device_);
+    const device::Guard guard(device_, operation_);
+    require(!device::is_capturing(stream_, operation_),
+            "synchronize: the context's stream is being captured, where nothing can be waited for: "
+            "must be called before or after");
     device::synchronize(stream_, operation_);
 }
 
@@ -84,6 +89,7 @@ void Context::adopt(Context& other) noexcept {
     precision_ = other.precision_;
     scratch_limit_ = std::exchange(other.scratch_limit_, static_cast<std::size_t>(-1));
     workspace_ = std::exchange(other.workspace_, nullptr);
+    tuning_ = std::move(other.tuning_);
     operation_ = other.operation_;
 }
 

@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "kernels/copy/strided.cuh"
+#include "log.hpp"
 #include "tinyblas/context.hpp"
 #include "tinyblas/matrix.hpp"
 
@@ -70,6 +71,10 @@ void copy_on_host(std::int64_t size, const From& from, const To& to) {
 /// and, if needed, on the device.
 void copy_staged(Context& context, std::int64_t size, const From& from, const To& to,
                  bool from_reachable, bool to_reachable) {
+    require(
+        !device::is_capturing(context.stream(), "copy"),
+        "copy: the context's stream is being captured, where what these views need cannot be "
+        "waited for: from and to must be device, pinned or managed memory, or contiguous alike");
     if (!from_reachable && !to_reachable) {
         context.synchronize();
         return copy_on_host(size, from, to);
@@ -123,8 +128,9 @@ void detail::copy(Context& context, std::size_t element_size, From from, To to) 
             " and ", to.column_stride / size, ": its elements must not overlap");
     require(!overlap(footprint(from), footprint(to)), "copy: to overlaps from: must lie apart");
 
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "copy");
     context.note("copy");
+    if (logs()) log_copy("copy", element_size, from, to);
     if (has_rows(from, size) && has_rows(to, size)) return copy_rows(context, size, from, to);
     if (has_rows(from.transposed(), size) && has_rows(to.transposed(), size))
         return copy_rows(context, size, from.transposed(), to.transposed());

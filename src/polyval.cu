@@ -10,6 +10,7 @@
 #include "kernels/polyval/2_constant.cuh"
 #include "kernels/polyval/3_tuned.cuh"
 #include "kernels/polyval/compensated.cuh"
+#include "log.hpp"
 
 namespace tinyblas {
 namespace {
@@ -38,6 +39,10 @@ template <class T>
 void check_vectors(VectorView<const T> x, VectorView<T> y) {
     require(x.data, "polyval: x is null: must point to ", x.size, " elements");
     require(y.data, "polyval: y is null: must point to ", y.size, " elements");
+    require(has_addresses(x), "polyval: x has an increment of ", x.increment, ": ", x.size,
+            " elements must lie within the address space");
+    require(has_addresses(y), "polyval: y has an increment of ", y.increment, ": ", y.size,
+            " elements must lie within the address space");
     require(y.increment != 0 || y.size == 1, "polyval: y has an increment of 0: must not be 0 for ",
             y.size, " elements");
     const bool same = x.data == y.data && (x.increment == y.increment || x.size == 1);
@@ -123,9 +128,10 @@ PolyvalChoice run(Context& context, std::span<const T> coefficients, VectorView<
 
     const PolyvalKernel kernel =
         options.kernel == PolyvalKernel::best ? PolyvalKernel::tuned : options.kernel;
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "polyval");
     context.note("polyval");
     evaluate(context, coefficients, orient(x, y), kernel, options.compensated);
+    if (logs()) log_polyval(coefficients.size(), x, y, options, kernel);
     return {kernel};
 }
 

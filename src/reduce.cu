@@ -15,6 +15,7 @@
 #include "kernels/reduce/1_naive.cuh"
 #include "kernels/reduce/2_texture.cuh"
 #include "kernels/reduce/3_tuned.cuh"
+#include "log.hpp"
 #include "workspace.hpp"
 
 namespace tinyblas {
@@ -61,8 +62,10 @@ std::size_t texture_ranges(const Call<T>& call, const VectorView<const T>& view,
     constexpr std::int64_t texel = count * sizeof(T);
     const int device = call.context.device();
     const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-    const auto before = static_cast<std::int64_t>(address % device::texture_alignment(device));
-    const auto longest = static_cast<std::uint64_t>(device::longest_texture(texel, device));
+    const auto before =
+        static_cast<std::int64_t>(address % device::texture_alignment(device, call.operation));
+    const auto longest =
+        static_cast<std::uint64_t>(device::longest_texture(texel, device, call.operation));
     const int shift = std::bit_width(longest - texture_reach) - 1;
     const std::int64_t bytes = before + view.size * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t of_one = texel << shift;
@@ -129,7 +132,10 @@ ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, ReduceK
     static_assert(sizeof(Shared) <= Workspace::counter_bytes);
     auto* const shared = static_cast<Shared*>(context.workspace().counters(
         context.stream(), Workspace::CountersOf::reductions, call.operation));
-    return {run<Sum>(call, {result, shared, context.compute_capability() >= 90}, kernel)};
+    kernel = run<Sum>(call, {result, shared, context.compute_capability() >= 90}, kernel);
+    if (logs())
+        log_reduction<T>(call.operation, call.x, Sum::operands == 2 ? &call.y : nullptr, kernel);
+    return {kernel};
 }
 
 /// The form with a device result.
@@ -137,7 +143,7 @@ template <class Sum, class T>
 ReduceChoice reduce(const Call<T>& call, T* result, ReduceOptions options) {
     check(call, options.kernel);
     require(result, call.operation, ": result is null: must point to one element");
-    const device::Guard guard(call.context.device());
+    const device::Guard guard(call.context.device(), call.operation);
     return enqueue<Sum>(call, {result, nullptr, 0}, options.kernel);
 }
 
@@ -164,12 +170,12 @@ T reduce(const Call<T>& call, ReduceOptions options) {
     check(call, options.kernel);
     if (call.x.size == 0) return 0;
     Context& context = call.context;
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), call.operation);
     require(!device::is_capturing(context.stream(), call.operation), call.operation,
             ": the context's stream is being captured, where no result can be waited for: must be "
             "called with a pointer to a device result");
     constexpr int count = sizeof(T) / sizeof(std::uint32_t);
-    const auto [words, number] = context.workspace().host_words();
+    const auto [words, number] = context.workspace().host_words(call.operation);
     enqueue<Sum>(call, {nullptr, words, number}, options.kernel);
     if (!poll(words, count, number)) {
         device::synchronize(context.stream(), call.operation);

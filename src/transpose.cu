@@ -10,6 +10,7 @@
 #include "kernels/transpose/1_naive.cuh"
 #include "kernels/transpose/2_padded.cuh"
 #include "kernels/transpose/3_tuned.cuh"
+#include "log.hpp"
 
 namespace tinyblas {
 namespace {
@@ -52,6 +53,10 @@ void check_options(const TransposeOptions& options, std::size_t size) {
 void check_data(const char* name, const From& view) {
     require(view.data, "transpose: ", name, " is null: must point to ", view.rows, " x ",
             view.columns, " elements");
+    require(
+        has_addresses(view.data, view.rows, view.columns, view.row_stride, view.column_stride, 1),
+        "transpose: ", name, " has strides of ", view.row_stride, " and ", view.column_stride,
+        " bytes: ", view.rows, " x ", view.columns, " elements must lie within the address space");
 }
 
 /// An extent of 1 never takes a step. Its stride is set to what a packed matrix has, so that it
@@ -217,6 +222,17 @@ TransposeChoice run(device::Stream stream, const TransposeOptions& options, cons
     return choice;
 }
 
+TransposeChoice run_in_units(device::Stream stream, std::size_t element_size,
+                             const TransposeOptions& options, const From& a, const To& b,
+                             bool in_place) {
+    switch (element_size) {
+        case 2: return run<std::uint16_t>(stream, options, a, b, in_place);
+        case 4: return run<std::uint32_t>(stream, options, a, b, in_place);
+        case 8: return run<std::uint64_t>(stream, options, a, b, in_place);
+        default: return run<TransposeUnit16>(stream, options, a, b, in_place);
+    }
+}
+
 }  // namespace
 
 const char* to_string(TransposeKernel kernel) noexcept {
@@ -246,6 +262,8 @@ TransposeChoice detail::transpose(Context& context, std::size_t element_size, Fr
     check_data("a", a);
     check_data("b", b);
     const auto size = static_cast<std::int64_t>(element_size);
+    const From given_a = a;
+    const To given_b = b;
     a = settled(a, size);
     b = settled(b, size);
     const bool in_place = same_view(a, b);
@@ -257,14 +275,12 @@ TransposeChoice detail::transpose(Context& context, std::size_t element_size, Fr
         a = a.transposed();
         b = b.transposed();
     }
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "transpose");
     context.note("transpose");
-    switch (element_size) {
-        case 2: return run<std::uint16_t>(context.stream(), options, a, b, in_place);
-        case 4: return run<std::uint32_t>(context.stream(), options, a, b, in_place);
-        case 8: return run<std::uint64_t>(context.stream(), options, a, b, in_place);
-        default: return run<TransposeUnit16>(context.stream(), options, a, b, in_place);
-    }
+    const TransposeChoice choice =
+        run_in_units(context.stream(), element_size, options, a, b, in_place);
+    if (logs()) log_transpose(element_size, given_a, given_b, choice);
+    return choice;
 }
 
 }  // namespace tinyblas

@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "kernels/vector/update.cuh"
+#include "log.hpp"
 #include "tinyblas/reduce.hpp"
 
 namespace tinyblas {
@@ -20,18 +21,20 @@ void run_axpy(Context& context, T alpha, VectorView<const T> x, VectorView<T> y)
     const bool same = x.data == y.data && (x.increment == y.increment || y.size == 1);
     require(same || !overlap(Track(x), Track(y)),
             "axpy: y overlaps x: must lie apart or be the same view");
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "axpy");
     context.note("axpy");
     launch_update("axpy", context.stream(), Axpy<T>{alpha}, x, y);
+    if (logs()) log_update("axpy", x, &y);
 }
 
 template <class T>
 void run_scal(Context& context, T alpha, VectorView<T> x) {
     check_vector("scal", "x", x);
     if (x.size == 0 || x.increment <= 0) return;
-    const device::Guard guard(context.device());
+    const device::Guard guard(context.device(), "scal");
     context.note("scal");
     launch_update("scal", context.stream(), Scal<T>{alpha}, VectorView<const T>(x), x);
+    if (logs()) log_update<T>("scal", x, nullptr);
 }
 
 }  // namespace

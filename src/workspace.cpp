@@ -12,18 +12,16 @@
 namespace tinyblas {
 namespace {
 
-/// Even if another stream is being captured.
-void* allocate(Memory memory, std::size_t bytes) {
-    const device::Uncaptured uncaptured;
+void* allocate(Memory memory, std::size_t bytes, const char* operation) {
     std::size_t pitch = 0;
-    return device::allocate(memory, bytes, 1, 1, pitch);
+    return device::allocate(memory, bytes, 1, 1, pitch, operation);
 }
 
 /// Memory that belongs to the graph that `stream` is being captured into.
 void* memory_of_graph(device::Stream stream, std::size_t bytes, bool zero, const char* operation) {
     const device::Uncaptured uncaptured;
     device::release_of_graphs();
-    const std::shared_ptr<void> memory = DeviceMemory(allocate(Memory::device, bytes));
+    const std::shared_ptr<void> memory = DeviceMemory(allocate(Memory::device, bytes, operation));
     if (zero) device::set_to_zero(memory.get(), bytes, operation);
     device::keep_with_graph(stream, memory, operation);
     return memory.get();
@@ -71,18 +69,18 @@ device::Texture TexturePool::find_or_create(const TextureRange& range, const cha
 }
 
 void TexturePool::begin_generation(device::Stream stream, const char* operation) {
-    if (!previous_end_) previous_end_ = device::create_event();
+    if (!previous_end_) previous_end_ = device::create_event(operation);
     if (!previous_.empty()) device::wait_on_host(previous_end_, operation);
     for (const Entry& entry : previous_) device::destroy_texture(entry.texture);
-    previous_ = std::move(current_);
-    current_.clear();
+    previous_.clear();
     device::record(previous_end_, stream, operation);
+    previous_ = std::exchange(current_, {});
 }
 
 Workspace::~Workspace() {
     std::optional<device::Guard> guard;
     try {
-        guard.emplace(device_);
+        guard.emplace(device_, "context");
     } catch (const Error&) {  // a broken device: there is nothing left to save
     }
     // Freeing device memory waits for the kernels that use it, and the textures.
@@ -95,7 +93,7 @@ Workspace::~Workspace() {
 }
 
 void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* operation) {
-    const device::Guard guard(device_);
+    const device::Guard guard(device_, operation);
     if (given_.memory && bytes > given_.bytes)
         fail(Status::out_of_memory, operation, ": ", bytes, " bytes of scratch memory are needed, ",
              given_.bytes, " were given");
@@ -105,7 +103,7 @@ void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* o
     if (given_.memory) return given_.memory;
     if (bytes <= scratch_bytes_) return scratch_.get();
     device::synchronize(stream, operation);  // earlier operations may still use the old memory
-    scratch_.reset(allocate(Memory::device, bytes));
+    scratch_.reset(allocate(Memory::device, bytes, operation));
     scratch_bytes_ = bytes;
     return scratch_.get();
 }
@@ -117,7 +115,7 @@ void* Workspace::counters(device::Stream stream, CountersOf user, const char* op
     DeviceMemory& counters = counters_[static_cast<std::size_t>(user)];
     if (!counters) {
         const device::Uncaptured uncaptured;
-        DeviceMemory memory(allocate(Memory::device, counter_bytes));
+        DeviceMemory memory(allocate(Memory::device, counter_bytes, operation));
         device::set_to_zero(memory.get(), counter_bytes, operation);
         counters = std::move(memory);
     }
@@ -136,16 +134,17 @@ void Workspace::textures(device::Stream stream, std::span<const TextureRange> ra
     textures_.get(stream, ranges, textures, operation);
 }
 
-Workspace::HostWords Workspace::host_words() {
+Workspace::HostWords Workspace::host_words(const char* operation) {
     if (!host_words_)
-        host_words_ = new (allocate(Memory::mapped, 2 * sizeof(std::uint64_t))) std::uint64_t[2]{};
+        host_words_ =
+            new (allocate(Memory::mapped, 2 * sizeof(std::uint64_t), operation)) std::uint64_t[2]{};
     if (++host_calls_ == 0) ++host_calls_;  // 0 is what the words carry at first
     return {host_words_, host_calls_};
 }
 
 void Workspace::leave(device::Stream stream, const char* operation) {
     if (!used_ || device::is_capturing(stream, operation)) return;
-    if (!left_at_) left_at_ = device::create_event();
+    if (!left_at_) left_at_ = device::create_event(operation);
     device::record(left_at_, stream, operation);
     used_ = false;
     left_ = true;

@@ -79,7 +79,7 @@ class Workspace {
         std::uint64_t* words;
         std::uint32_t number;
     };
-    HostWords host_words();
+    HostWords host_words(const char* operation);
 
     /// The context leaves `stream`: work on the next one waits for what uses the memory here.
     void leave(device::Stream stream, const char* operation);

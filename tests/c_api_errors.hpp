@@ -8,19 +8,11 @@
 #include <string>
 #include <type_traits>
 
+#include "pick.hpp"
 #include "reference.hpp"
 #include "tinyblas/tinyblas.h"
 
 namespace tinyblas::test {
-
-/// The function of the type: pick<T>(tinyblas_sgemm, tinyblas_dgemm).
-template <class T, class Single, class Double>
-constexpr auto pick([[maybe_unused]] Single single, [[maybe_unused]] Double of_double) {
-    if constexpr (std::is_same_v<T, float>)
-        return single;
-    else
-        return of_double;
-}
 
 /// A pointer as the sentences show it.
 inline std::string shown(const void* pointer) {

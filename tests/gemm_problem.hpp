@@ -83,9 +83,9 @@ testing::AssertionResult judge(GemmProblem<T>& p, const char* kind, Accept accep
 template <class T>
 WideMatrix<T> wide_gemm(GemmProblem<T>& p, bool absolute = false) {
     WideMatrix<T> a = widen(p.a.before()), b = widen(p.b.before());
-    if (absolute) return std::abs(p.alpha) * (a.cwiseAbs() * b.cwiseAbs());
+    if (absolute) return std::abs(p.alpha) * wide_product<T>(a.cwiseAbs(), b.cwiseAbs());
     WideMatrix<T> result = WideMatrix<T>::Zero(a.rows(), b.cols());
-    if (p.alpha != 0) result = p.alpha * (a * b);
+    if (p.alpha != 0) result = p.alpha * wide_product<T>(a, b);
     if (p.beta != 0) result += p.beta * widen(p.c.before());
     return result;
 }
@@ -137,7 +137,25 @@ inline std::string name(const GemmVariant& v) {
 }
 inline std::ostream& operator<<(std::ostream& out, const GemmVariant& v) { return out << name(v); }
 
-/// best, every rung and every line of the table, for each type.
+/// Whether each element is one chain of multiply-adds, whatever the extents.
+inline bool is_chain(const GemmChoice& choice) {
+    return choice.kernel == GemmKernel::naive || choice.kernel == GemmKernel::tiled ||
+           choice.kernel == GemmKernel::tuned;
+}
+
+/// What a strict rung promises: the chain's bits, or where it may share k, an error within bounds.
+template <class T>
+testing::AssertionResult strict(GemmProblem<T>& p, const GemmChoice& choice) {
+    return is_chain(choice) ? chained(p) : close(p);
+}
+
+/// Whether this device has a strict rung that relies on compute capability 9.0.
+inline bool runs_here(const Context& context, GemmKernel kernel) {
+    return (kernel != GemmKernel::pipelined && kernel != GemmKernel::tensor) ||
+           context.compute_capability() == 90;
+}
+
+/// best, every strict rung for any C and every line of the table, for each type.
 inline std::vector<GemmVariant> gemm_variants() {
     std::vector<GemmVariant> all;
     for (Scalar type : {Scalar::float32, Scalar::float64}) {
@@ -146,6 +164,9 @@ inline std::vector<GemmVariant> gemm_variants() {
         for (int entry = 0; entry < gemm_entries; ++entry)
             if (gemm_table[entry].type == type) all.push_back({type, {GemmKernel::tuned, entry}});
     }
+    all.push_back({Scalar::float32, {GemmKernel::sliced, -1}});
+    all.push_back({Scalar::float32, {GemmKernel::pipelined, -1}});
+    all.push_back({Scalar::float64, {GemmKernel::tensor, -1}});
     return all;
 }
 
@@ -155,10 +176,11 @@ class GemmVariants : public testing::TestWithParam<GemmVariant> {
   protected:
     template <class Test>
     void run(Test test) {
-        if (options.entry >= 0 &&
-            !runs_on(gemm_table[options.entry], context.compute_capability())) {
+        if (!runs_here(context, options.kernel) ||
+            (options.entry >= 0 &&
+             !runs_on(gemm_table[options.entry], context.compute_capability()))) {
             GemmProblem<float> any({1, 1, 1}, 1);
-            EXPECT_THROW(any.run(context, options), Error);  // another GPU's entry
+            EXPECT_THROW(any.run(context, options), Error);  // another GPU's
             return;
         }
         if (GetParam().type == Scalar::float32)

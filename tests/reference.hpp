@@ -17,21 +17,14 @@
 #include <type_traits>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "tinyblas/context.hpp"
 #include "tinyblas/error.hpp"
 #include "tinyblas/matrix.hpp"
+#include "wide.hpp"
 
 namespace tinyblas::test {
 
 inline constexpr bool emulated = TINYBLAS_EMULATED;  // 0 or 1, from CMake
-
-/// The type of the reference for T, wide enough that its own rounding does not count.
-template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-template <class T>
-using WideMatrix = Eigen::Matrix<Wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
 
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -188,6 +181,8 @@ class Operand {
     MatrixView<T> view_;
     std::int64_t first_ = 0;  // where element (0, 0) lies in the buffers
 };
+extern template class Operand<float>;  // in reference.cpp
+extern template class Operand<double>;
 
 template <class T>
 WideMatrix<T> widen(MatrixView<T> view) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs every test that this machine can run: device emulation, plain and under the sanitizers; outside projects against an
 # installed copy; on a GPU if there is one. Installs what is missing if it can. Ends with 'N passed, N failed'.
+#   --cuda-from-pip  brings nvcc and CUDA's runtime from the Python package index into build/ and builds with them
 set -uo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=bench/setup.sh
@@ -9,6 +10,11 @@ source bench/setup.sh
 passed=0
 failed=0
 jobs=$(nproc)
+from_pip=0
+case ${1-} in
+    --cuda-from-pip) from_pip=1 ;;
+    ?*) say "there is no option '$1': must be --cuda-from-pip, or none" && exit 2 ;;
+esac
 
 finish() {
     echo "$passed passed, $failed failed"
@@ -23,6 +29,7 @@ stop() {
 
 # --- What the tests need -------------------------------------------------------------------------------------------------------
 
+install_missing libblas-test  # on its own: a system that does not know it knows the others
 install_missing g++ cmake ninja-build pkg-config libeigen3-dev libgtest-dev libgmock-dev libbenchmark-dev \
     libboost-context-dev
 has c++ && has cmake || stop "a C++20 compiler and CMake 3.25 are needed for anything at all"
@@ -72,10 +79,10 @@ suite() {
 }
 
 # The outside projects count their own checks.
-consume() {
-    local begin=$SECONDS log=build/consume.log last
-    say "install and consume: testing"
-    tests/consume/consume.sh >"$log" 2>&1 </dev/null || grep -A 40 '^FAILED' "$log" | head -80
+consume() {  # SCRIPT NAME
+    local begin=$SECONDS log=build/$1.log last
+    say "$2: testing"
+    "tests/consume/$1.sh" >"$log" 2>&1 </dev/null || grep -A 40 '^FAILED' "$log" | head -80
     last=$(tail -1 "$log")
     if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
         passed=$((passed + BASH_REMATCH[1]))
@@ -83,7 +90,7 @@ consume() {
     else
         failed=$((failed + 1))
     fi
-    say "install and consume: $last in $((SECONDS - begin)) s"
+    say "$2: $last in $((SECONDS - begin)) s"
 }
 
 # compute-sanitizer over the small shapes: one check a program and tool, a few at a time.
@@ -118,15 +125,25 @@ sanitize() {
 
 bench=-DTINYBLAS_BUILD_BENCH=ON
 if is_missing libbenchmark-dev; then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
+if ((from_pip)); then cuda_from_pip || stop "CUDA's log is build/cuda-from-pip.log"; fi
 
 if ! is_missing libboost-context-dev; then
     build emulated "$bench" && suite emulated -j "$jobs"
-    # Panels: minutes of the same kernels on the same kinds of tiles; the plain run has them.
+    # Minutes of the same kernels on the same kinds of tiles: the plain run has them.
+    long='Panels|EveryPairOfStorages|SmallGemmBatched.*(EveryStorage|EveryOp|BitsOfEveryKernel)|ChangesWhatSgemmComputes'
+    find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF &&
-        suite emulated-asan -j "$jobs" --label-exclude static --exclude-regex Panels
+        suite emulated-asan -j "$jobs" --label-exclude static --exclude-regex "$long"
     build emulated-traced -DTINYBLAS_BUILD_BENCH=ON &&
-        suite emulated-traced -j "$jobs" --label-exclude static --exclude-regex Panels
-    if has pkg-config; then consume; else say "install and consume: left out, there is no pkg-config"; fi
+        suite emulated-traced -j "$jobs" --label-exclude static --exclude-regex "$long"
+    consume embed "inside another project"
+    consume amalgamation "in a single file"
+    if has pkg-config; then
+        consume consume "install and consume"
+        if has dpkg; then consume packages "Debian packages"; else say "Debian packages: left out, there is no dpkg"; fi
+    else
+        say "install and consume: left out, there is no pkg-config"
+    fi
 elif has_nvcc && has_gpu; then
     say "emulated, emulated-asan, emulated-traced, install and consume: LEFT OUT, because Boost.Context is not on this" \
         "machine and could not be installed. Only the CUDA tests run."
@@ -137,11 +154,18 @@ fi
 if has_nvcc && has_gpu; then
     architecture=${CUDAARCHS:-$(gpu_architecture)}
     say "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), architecture $architecture"
+    # cuBLAS, for the benchmarks, is not brought for the tests.
+    if ((from_pip)); then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
     if build cuda "$bench" -DCMAKE_CUDA_ARCHITECTURES="$architecture"; then
         suite cuda -j "$((jobs < 8 ? jobs : 8))"
         if has compute-sanitizer; then sanitize; else say "compute-sanitizer: left out, it is not on PATH"; fi
     fi
+elif ((from_pip)); then
+    # It shows that what was brought is enough, for one architecture.
+    say "cuda: nothing to run it on, this machine has no GPU; built all the same"
+    build cuda -DTINYBLAS_BUILD_BENCH=OFF -DCMAKE_CUDA_ARCHITECTURES="${CUDAARCHS:-90a-real}" && passed=$((passed + 1))
 else
     say "cuda: left out, this machine has no $(has_nvcc && echo GPU || echo nvcc)"
+    has_nvcc || say "$how_to_get_cuda"
 fi
 finish

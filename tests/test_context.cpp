@@ -125,8 +125,7 @@ TEST(Contexts, OnEightThreads) {
             Context context;
             for (int repeat = 0; repeat < 100; ++repeat) {
                 GemmProblem<float> p = rounded_problem();
-                p.run(context);
-                result = chained(p);
+                result = strict(p, p.run(context));
                 if (!result) return;
             }
         });
@@ -139,8 +138,7 @@ TEST(Contexts, OnFourStreams) {
     GemmProblem<float> p = rounded_problem();
     Context contexts[4];
     Matrix<float> outputs[4];
-    p.run(contexts[0]);
-    ASSERT_TRUE(chained(p));
+    ASSERT_TRUE(strict(p, p.run(contexts[0])));
     const WideMatrix<float> expected = widen(p.c.after());
     for (Matrix<float>& output : outputs) output = Matrix<float>(70, 45);
     for (int repeat = 0; repeat < 100; ++repeat) {

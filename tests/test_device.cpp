@@ -483,6 +483,141 @@ TEST(Launch, DependentKernelsSeeWhatTheOneBeforeHasWritten) {
     device::destroy_stream(stream);
 }
 
+/// A ring of stages between one warp, which brings them, and two others, which read them.
+constexpr int ring_stages = 3, ring_width = 64, ring_tile_rows = 4;
+struct RingShared {
+    alignas(128) float stages[ring_stages][ring_tile_rows * ring_width];
+    std::uint64_t full[ring_stages], empty[ring_stages];
+};
+struct RingAddress {
+    device::SharedAddress stages, full, empty;
+    __device__ explicit RingAddress(RingShared& ring)
+        : stages(device::SharedPointer<float>(&ring.stages[0][0]).address()),
+          full(device::SharedPointer<std::uint64_t>(ring.full).address()),
+          empty(device::SharedPointer<std::uint64_t>(ring.empty).address()) {}
+};
+__device__ RingAddress make_ring(RingShared& ring, unsigned loaders) {
+    const RingAddress address(ring);
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < ring_stages; ++stage) {
+            device::make_barrier(address.full + stage * 8, loaders);
+            device::make_barrier(address.empty + stage * 8, 2);
+        }
+        device::publish_barriers();
+    }
+    __syncthreads();
+    return address;
+}
+/// to[step] = the stage of each step, read by 64 threads.
+__device__ void read_ring(RingShared& ring, const RingAddress& address, float* to, int steps) {
+    const int thread = static_cast<int>(threadIdx.x) - 32;
+    for (int step = 0; step < steps; ++step) {
+        const int stage = step % ring_stages;
+        device::wait_for_phase(address.full + stage * 8,
+                               static_cast<unsigned>(step / ring_stages % 2));
+        constexpr int elements = ring_tile_rows * ring_width;
+        for (int i = thread; i < elements; i += 64) to[step * elements + i] = ring.stages[stage][i];
+        __syncwarp();
+        if (thread % 32 == 0) device::arrive(address.empty + stage * 8);
+    }
+}
+/// Step by step, once the stage is free.
+template <class Bring>
+__device__ void fill_ring(const RingAddress& address, int steps, Bring&& bring) {
+    for (int step = 0; step < steps; ++step) {
+        const int stage = step % ring_stages;
+        device::wait_for_phase(address.empty + stage * 8,
+                               static_cast<unsigned>(step / ring_stages % 2) ^ 1);
+        bring(step, stage);
+    }
+}
+constexpr int ring_stage_bytes = ring_tile_rows * ring_width * 4;
+
+__global__ void relay_rows(float* to, const float* from, int steps) {
+    auto& ring = device::shared<struct RelayRows, RingShared>();
+    const RingAddress address = make_ring(ring, 1);
+    if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
+    const int lane = static_cast<int>(threadIdx.x);
+    fill_ring(address, steps, [&](int step, int stage) {
+        if (lane == 0) device::arrive_expecting(address.full + stage * 8, ring_stage_bytes);
+        if (lane < ring_tile_rows)
+            device::copy_bulk(address.stages + stage * ring_stage_bytes + lane * ring_width * 4,
+                              from + (step * ring_tile_rows + lane) * ring_width, ring_width * 4,
+                              address.full + stage * 8);
+    });
+}
+/// Tiles along the first rows, then along the next ones.
+__global__ void relay_tiles(float* to, const __grid_constant__ device::TileMap map, int across,
+                            int steps) {
+    auto& ring = device::shared<struct RelayTiles, RingShared>();
+    const RingAddress address = make_ring(ring, 1);
+    if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
+    if (threadIdx.x > 0) return;
+    fill_ring(address, steps, [&](int step, int stage) {
+        device::arrive_expecting(address.full + stage * 8, ring_stage_bytes);
+        device::copy_tile(address.stages + stage * ring_stage_bytes, map,
+                          step / across * ring_tile_rows, step % across * ring_width,
+                          address.full + stage * 8);
+    });
+}
+/// All lanes write what they read, beside a copy of the last row.
+__global__ void relay_by_hand(float* to, const float* from, int steps) {
+    auto& ring = device::shared<struct RelayByHand, RingShared>();
+    const RingAddress address = make_ring(ring, 2);
+    if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
+    const int lane = static_cast<int>(threadIdx.x);
+    constexpr int by_hand = (ring_tile_rows - 1) * ring_width;
+    fill_ring(address, steps, [&](int step, int stage) {
+        const float* const start = from + step * ring_tile_rows * ring_width;
+        for (int i = lane; i < by_hand; i += 32) ring.stages[stage][i] = start[i];
+        device::publish_to_copies();
+        __syncwarp();
+        if (lane == 0) {
+            device::copy_bulk(address.stages + stage * ring_stage_bytes + by_hand * 4,
+                              start + by_hand, ring_width * 4, address.full + stage * 8);
+            device::arrive_expecting(address.full + stage * 8, ring_width * 4);
+            device::arrive(address.full + stage * 8);
+        }
+    });
+}
+
+TEST(Phases, CarryRowsThroughARing) {
+    constexpr int steps = 20, elements = ring_tile_rows * ring_width;
+    Buffer<float> from(steps * elements), to(steps * elements);
+    for (int i = 0; i < steps * elements; ++i) from[i] = static_cast<float>(i);
+    for (const auto kernel : {relay_rows, relay_by_hand}) {
+        std::fill(to.begin(), to.end(), -1.0f);
+        run(kernel, 3, 96, to.data(), from.data(), steps);
+        EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+    }
+}
+
+TEST(Phases, CarryTilesWithZerosOutsideTheMatrix) {
+    constexpr int rows = 6, columns = 131, stride = 136, across = 3, steps = 6;
+    constexpr int elements = ring_tile_rows * ring_width;
+    Buffer<float> from(rows * stride), to(steps * elements);
+    for (int i = 0; i < rows * stride; ++i)
+        from[i] = i % stride < columns ? static_cast<float>(i + 1) : NAN;
+    const auto map =
+        device::map_tiles(from.data(), rows, columns, stride, ring_tile_rows, ring_width, "test");
+    run(relay_tiles, 2, 96, to.data(), map, across, steps);
+    for (int step = 0; step < steps; ++step)
+        for (int i = 0; i < elements; ++i) {
+            const int row = step / across * ring_tile_rows + i / ring_width;
+            const int column = step % across * ring_width + i % ring_width;
+            const float expected =
+                row < rows && column < columns ? from[row * stride + column] : 0.0f;
+            EXPECT_EQ(to[step * elements + i], expected) << row << ", " << column;
+        }
+}
+
+TEST(Phases, AMapOfWhatTheCopyEngineCannotReadIsRefused) {
+    Buffer<float> from(64);
+    EXPECT_THROW(device::map_tiles(from.data() + 1, 4, 8, 8, 4, 8, "test"), Error);
+    EXPECT_THROW(device::map_tiles(from.data(), 4, 7, 7, 4, 8, "test"), Error);
+    EXPECT_THROW(device::map_tiles(from.data(), 4, 8, 8, 4, 260, "test"), Error);
+}
+
 /// A kind of number of 16 bits, as its definition says: `digits` significant bits, the last of
 /// which is never worth less than 2^least; `largest` and what is nearer to it than to Inf stay
 /// finite.

@@ -117,6 +117,66 @@ TEST(Schedule, OrdersDifferAndRepeat) {
     EXPECT_EQ(orders.size(), 4u);
 }
 
+struct Phased {
+    alignas(128) float values[32];
+    std::uint64_t barrier;
+};
+enum class Plant { nothing, no_wait, no_arrival, no_bytes, two_arrivals, twice, unmade, no_end };
+
+constexpr int phase_line = __LINE__ + 16;
+template <Plant plant>
+__global__ void phased(float* to, const float* from) {
+    auto& shared = device::shared<struct PhasedTag, Phased>();
+    const auto barrier = device::SharedPointer<std::uint64_t>(&shared.barrier).address();
+    const auto values = device::SharedPointer<float>(shared.values).address();
+    if (threadIdx.x == 0 && plant != Plant::unmade) device::make_barrier(barrier, 1);
+    if (threadIdx.x == 0 && plant == Plant::twice) device::make_barrier(barrier, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (plant != Plant::no_arrival) device::arrive_expecting(barrier, 128);
+        if (plant == Plant::two_arrivals) device::arrive(barrier);
+        if (plant != Plant::no_bytes) device::copy_bulk(values, from, 128, barrier);
+        if (plant == Plant::no_end) return;
+    }
+    if (plant == Plant::no_end) return;
+    if (plant != Plant::no_wait || threadIdx.x == 1) device::wait_for_phase(barrier, 0);
+    to[threadIdx.x] = shared.values[threadIdx.x];
+}
+
+template <Plant plant>
+std::string report_phased(std::vector<float>& to) {
+    alignas(16) float from[32];
+    for (int i = 0; i < 32; ++i) from[i] = static_cast<float>(i);
+    to.assign(32, -1);
+    return report(phased<plant>, 1, 32, to.data(), static_cast<const float*>(from));
+}
+
+TEST(Phases, MistakesAreNamed) {
+    std::vector<float> to;
+    EXPECT_EQ(report_phased<Plant::nothing>(to), "no error");
+    EXPECT_EQ(to[31], 31);
+    EXPECT_THAT(report_phased<Plant::no_arrival>(to),
+                AllOf(HasSubstr("no thread can go on"), HasSubstr("lacks 1 arrivals and 0 bytes"),
+                      HasSubstr(place(phase_line))));
+    EXPECT_THAT(report_phased<Plant::no_bytes>(to), HasSubstr("lacks 0 arrivals and 128 bytes"));
+    EXPECT_THAT(report_phased<Plant::two_arrivals>(to), HasSubstr("more arrivals than"));
+    EXPECT_THAT(report_phased<Plant::twice>(to), HasSubstr("made twice"));
+    EXPECT_THAT(report_phased<Plant::unmade>(to), HasSubstr("no barrier has been made"));
+    EXPECT_THAT(report_phased<Plant::no_end>(to), HasSubstr("still on its way"));
+}
+
+TEST(Phases, AMissingWaitReadsNaN) {
+    std::vector<float> to;
+    const std::string sentence = report_phased<Plant::no_wait>(to);
+#if defined(TINYBLAS_TRACED)
+    EXPECT_THAT(sentence, HasSubstr("race"));
+#else
+    EXPECT_EQ(sentence, "no error");
+    EXPECT_EQ(to[1], 1);
+    EXPECT_TRUE(std::isnan(to[0]) && std::isnan(to[31]));
+#endif
+}
+
 constexpr int divergent_line = __LINE__ + 3;
 __global__ void divergent() {
     if (threadIdx.x < 3)  // NOLINT(bugprone-branch-clone): that is the bug

@@ -2,6 +2,8 @@
 // gemm on real numbers: the promised chain of roundings bit for bit, the tolerance against a wide
 // reference, the bias of the errors.
 
+#include <set>
+
 #include "gemm_problem.hpp"
 
 namespace tinyblas::test {
@@ -22,8 +24,7 @@ TEST_P(GemmReals, PrecisionProbe) {
             GemmProblem<T> p({17, 9, k}, 100 + k);
             p.a.fill([&] { return 1 + e; });
             p.b.fill([&] { return 1 - e; });
-            p.run(context, options);
-            EXPECT_TRUE(chained(p));
+            EXPECT_TRUE(strict(p, p.run(context, options)));
             EXPECT_TRUE(close(p));
             if (k > 1) continue;
             EXPECT_EQ(p.c.after()(16, 8), 1 - e * e);
@@ -40,8 +41,7 @@ TEST_P(GemmReals, FullSignificands) {
             p.alpha = T(1) / 3;
             p.beta = T(-1) / 7;
             p.fill([&](Random& r) { return (top + r.integer(0, top - 1)) | 1; });
-            p.run(context, options);
-            EXPECT_TRUE(chained(p));
+            EXPECT_TRUE(strict(p, p.run(context, options)));
             EXPECT_TRUE(close(p));
         }
     });
@@ -65,8 +65,7 @@ TEST_P(GemmReals, WithinToleranceAndChained) {
                 p.alpha = T(1.7);
                 p.beta = T(-0.6);
                 p.fill(draw);
-                p.run(context, options);
-                EXPECT_TRUE(chained(p));
+                EXPECT_TRUE(strict(p, p.run(context, options)));
                 EXPECT_TRUE(close(p));
             }
     });
@@ -90,8 +89,7 @@ TEST_P(GemmReals, SameBitsOnEveryRun) {
     run([&]<class T>(T) {
         GemmProblem<T> p({67, 45, 61}, 500);
         p.fill(normal);
-        p.run(context, options);
-        ASSERT_TRUE(chained(p));
+        ASSERT_TRUE(strict(p, p.run(context, options)));
         const WideMatrix<T> first = widen(p.c.after());
         for (int repeat = 0; repeat < 100; ++repeat) {
             p.run(context, options);
@@ -125,8 +123,10 @@ TEST_P(GemmReals, ReportsWhatRan) {
 }
 
 TEST(GemmKernelNames, RoundTrip) {
-    for (GemmKernel kernel : {GemmKernel::best, GemmKernel::naive, GemmKernel::tiled,
-                              GemmKernel::tuned, GemmKernel::split, GemmKernel::hopper})
+    for (GemmKernel kernel :
+         {GemmKernel::best, GemmKernel::naive, GemmKernel::tiled, GemmKernel::tuned,
+          GemmKernel::sliced, GemmKernel::pipelined, GemmKernel::tensor, GemmKernel::gemv,
+          GemmKernel::split, GemmKernel::hopper})
         EXPECT_EQ(gemm_kernel(to_string(kernel)), kernel);
     EXPECT_STREQ(to_string(GemmKernel::none), "none");
     EXPECT_TRUE(refuses([] { gemm_kernel("fast"); },
@@ -145,6 +145,32 @@ TEST(GemmTable, EveryTypeHasALineThatAlwaysFits) {
                 EXPECT_LE(gemm_table[entry].least_fill,
                           gemm_fill(gemm_table[entry].tile, 132, extent, extent));
             }
+}
+
+// By the table's lines as they stand there, not by the function that chooses among them.
+TEST(GemmTable, TunedTakesTheFirstLineThatFits) {
+    Context context;
+    std::set<int> taken;
+    for (const Shape shape : {Shape{1, 1, 1}, Shape{64, 64, 1}, Shape{129, 1000, 1},
+                              Shape{1000, 1000, 1}, Shape{4096, 64, 1}, Shape{1536, 1536, 1}}) {
+        GemmProblem<float> p(shape, 700);
+        const GemmChoice choice = explain(context, p.alpha, MatrixView<const float>(p.a.device()),
+                                          MatrixView<const float>(p.b.device()), p.beta,
+                                          p.c.device(), {.kernel = GemmKernel::tuned})
+                                      .choice;
+        ASSERT_TRUE(choice.entry >= 0 && choice.entry < gemm_entries) << choice.entry;
+        taken.insert(choice.entry);
+        for (int entry = 0; entry <= choice.entry; ++entry) {
+            const GemmEntry& line = gemm_table[entry];
+            const bool fits = line.type == Scalar::float32 &&
+                              runs_on(line, context.compute_capability()) &&
+                              gemm_fill(line.tile, context.multiprocessors(), shape.m, shape.n) >=
+                                  line.least_fill;
+            EXPECT_EQ(fits, entry == choice.entry)
+                << shape.m << " x " << shape.n << ", entry " << entry;
+        }
+    }
+    EXPECT_GT(taken.size(), 1u);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TYPED_TEST(SmallGemmErrors, Options) {
     refused(GemmKernel::tiled, 0, {"options.entry is 0", "tiled"});
     if (is_float) refused(GemmKernel::split, 0, {"options.entry is 0", "split"});
     refused(GemmKernel::none, -1,
-            {"options.kernel is 6", "best", "naive", "tiled", "tuned", "split", "hopper"});
+            {"options.kernel is 11", "best", "naive", "tiled", "tuned", "split", "hopper"});
     refused(static_cast<GemmKernel>(99), -1,
             {"options.kernel is 99", "best", "naive", "tiled", "tuned"});
     refused(static_cast<GemmKernel>(-1), -1, {"options.kernel is -1"});
@@ -114,7 +114,7 @@ TYPED_TEST(SmallGemmErrors, RungsFromParts) {
         this->expect_refused(
             [=](Call& call) { call.options.kernel = kernel; },
             {std::string("gemm: options.kernel is ") + to_string(kernel),
-             is_double ? "must be best, naive, tiled or tuned for operands of type "
+             is_double ? "must be best, naive, tiled, tuned, tensor or gemv for operands of type "
                          "double"
                        : "must be a rung that runs here"});
     }

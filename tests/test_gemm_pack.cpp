@@ -100,8 +100,9 @@ TEST(SmallPackedMatrix, StrictProductsAreStrict) {
     for (const GemmKernel kernel : {GemmKernel::best, GemmKernel::naive, GemmKernel::tiled}) {
         GemmProblem<float> p({37, 40, 300}, 300, storages[0], storages[7]);
         p.fill(normal);
-        EXPECT_NE(run_packed(p, context, {.kernel = kernel}).kernel, GemmKernel::split);
-        EXPECT_TRUE(chained(p));
+        const GemmChoice choice = run_packed(p, context, {.kernel = kernel});
+        EXPECT_NE(choice.kernel, GemmKernel::split);
+        EXPECT_TRUE(strict(p, choice));
     }
     context.set_precision(Precision::fp32);
     GemmProblem<float> p(paying_shape(), 301);

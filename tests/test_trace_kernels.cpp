@@ -161,5 +161,40 @@ TEST(Transpose, EveryTunedEntryIsCoalescedAndConflictFree) {
     EXPECT_GT(entries, 0);
 }
 
+template <class T>
+TracedLaunch traced_gemv(std::int64_t m, std::int64_t n, Layout layout) {
+    const auto a = numbers<T>(m, n, layout);
+    const auto x = numbers<T>(1, n);
+    auto y = numbers<T>(1, m);
+    Context context;
+    device::Trace trace;
+    gemv(context, T(2), a.view(), x.view().row(0), T(1), y.view().row(0));
+    return trace.take().at(0);
+}
+
+// Short rows, long ones, slabs of columns, columns of a thread's own.
+TEST(Gemv, EveryFormIsCoalesced) {
+    for (const auto& [m, n] : {std::pair{2048, 32}, {64, 512}, {512, 64}, {512, 4}})
+        for (const Layout layout : layouts) {
+            SCOPED_TRACE(testing::Message() << m << " x " << n);
+            expect_coalesced(traced_gemv<float>(m, n, layout));
+            expect_coalesced(traced_gemv<double>(m, n, layout));
+        }
+}
+
+TEST(Ger, IsCoalescedAndReadsAOnce) {
+    auto a = numbers<float>(64, 256);
+    const auto x = numbers<float>(1, 64), y = numbers<float>(1, 256);
+    Context context;
+    device::Trace trace;
+    ger(context, 2.0f, x.view().row(0), y.view().row(0), a.view());
+    const TracedLaunch launch = trace.take().at(0);
+    SCOPED_TRACE(testing::Message() << launch);
+    expect_coalesced(launch);
+    const auto writes = rows(launch, Space::global, Access::write);
+    ASSERT_EQ(writes.size(), 1u);
+    EXPECT_EQ(writes[0].sectors, 64u * 256 * sizeof(float) / 32);
+}
+
 }  // namespace
 }  // namespace tinyblas

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "tinyblas/export.h"
 #include "tinyblas/precision.hpp"
@@ -12,6 +13,7 @@ struct CUstream_st;  // *cudaStream_t points to it
 
 namespace tinyblas {
 
+class GemmTuning;
 class Workspace;
 
 /// Where operations run. A context belongs to the device that is current when it is created; its
@@ -29,6 +31,7 @@ class TINYBLAS_API Context {
     /// it.
     explicit Context(CUstream_st* stream);
 
+    /// Takes over what the other context has; that one may only be assigned to or destroyed.
     Context(Context&& other) noexcept;
     Context& operator=(Context&& other) noexcept;
     ~Context();
@@ -40,10 +43,11 @@ class TINYBLAS_API Context {
     void set_stream(CUstream_st* stream);
     CUstream_st* stream() const noexcept { return stream_; }
 
-    /// Waits for everything enqueued so far. Throws Error (device_error) if any of it failed,
-    /// naming the last operation.
+    /// Waits for everything enqueued so far. Throws Error: device_error if any of it failed, naming
+    /// the last operation; invalid_argument while the stream is being captured.
     void synchronize();
 
+    /// The number that CUDA gives the context's device.
     int device() const noexcept { return device_; }
     /// Ten times the major version plus the minor one: 90 on an H200 (89 if the library was built
     /// without 90a). Device emulation reports 90.
@@ -66,12 +70,22 @@ class TINYBLAS_API Context {
     /// included, and nothing else may use it meanwhile. Operations that need more than `bytes` say
     /// so (out_of_memory); gemm falls back to what fits where it may choose.
     /// @param memory  a multiple of 256
+    /// @param bytes   how many there are
     /// @throws Error  invalid_argument
     void set_scratch(void* memory, std::size_t bytes);
     /// The bytes that set_scratch() gave; the greatest number while memory is the context's own.
     std::size_t scratch_limit() const noexcept { return scratch_limit_; }
 
-    /// For the library's own operations.
+    /// From now on strict products whose rung gemm would choose by its estimates take the one that
+    /// the file names for their type, layouts and extents, as `tune_gemm --write` measured it on a
+    /// GPU such as this; null: by its estimates again. A rung asked for by name stays, and so do
+    /// products without a line, or whose rung cannot run them. Bits are those of the rung.
+    /// src/gemm_tuning.hpp shows the format.
+    /// @throws Error  invalid_argument: the file cannot be read, or a line is wrong (its number,
+    /// the word, the bound); what was loaded before stays
+    void load_tuning(const char* path);
+    /// What was loaded; else null. For the library's own operations, as is workspace().
+    const GemmTuning* tuning() const noexcept { return tuning_.get(); }
     Workspace& workspace();
 
     /// What synchronize() names if the device fails: the operation enqueued last, a string with
@@ -90,7 +104,8 @@ class TINYBLAS_API Context {
     Precision precision_ = Precision::fp32_strict;
     std::size_t scratch_limit_ = static_cast<std::size_t>(-1);
     Workspace* workspace_ = nullptr;  // made at first use
-    const char* operation_ = "nothing";
+    std::shared_ptr<const GemmTuning> tuning_;
+    const char* operation_ = "context";
 };
 
 }  // namespace tinyblas

@@ -10,6 +10,7 @@
 
 namespace tinyblas {
 
+/// Both strides of a map, known at run time.
 using EigenStride = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
 
 /// What as_eigen() gives: a map of a dynamic matrix (read-only if T is const) with both strides

@@ -27,9 +27,11 @@ TINYBLAS_API const char* to_string(Status status) noexcept;
 /// What the library throws. what() names the operation, the argument, its value and the bound.
 class TINYBLAS_API Error : public std::runtime_error {
   public:
+    /// A failure of the kind `status`, with the sentence that what() gives.
     Error(Status status, const std::string& sentence)
         : std::runtime_error(sentence), status_(status) {}
 
+    /// What kind of failure it is.
     Status status() const noexcept { return status_; }
 
   private:

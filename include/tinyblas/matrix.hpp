@@ -67,8 +67,10 @@ class Matrix {
         view_ = {static_cast<T*>(data), rows, columns, by_row ? ld : 1, by_row ? 1 : ld};
     }
 
+    /// Takes over the other's memory.
     Matrix(Matrix&& other) noexcept
         : memory_(other.memory_), view_(std::exchange(other.view_, {})) {}
+    /// Exchanges memory with the other.
     Matrix& operator=(Matrix&& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(view_, other.view_);
@@ -78,10 +80,12 @@ class Matrix {
         if (view_.data) detail::release(memory_, view_.data);
     }
 
+    /// What the matrix was made with.
     std::int64_t rows() const noexcept { return view_.rows; }
     std::int64_t columns() const noexcept { return view_.columns; }
     Memory memory() const noexcept { return memory_; }
 
+    /// All of it; the matrix must outlive the view.
     MatrixView<T> view() noexcept { return view_; }
     MatrixView<const T> view() const noexcept { return view_; }
     operator MatrixView<T>() noexcept { return view_; }
@@ -103,8 +107,8 @@ class Matrix {
 /// a kernel, and through the context's scratch if pageable memory is involved.
 /// @param from, to  extents equal; their elements must not overlap; nothing is done if there are
 /// none
-/// @throws Error  invalid_argument (extents differ, null data), out_of_memory (scratch),
-/// device_error
+/// @throws Error  invalid_argument (extents differ, null data; pageable memory and other strides
+/// while the stream is being captured), out_of_memory (scratch), device_error
 template <class T>
 void copy(Context& context, std::type_identity_t<MatrixView<const T>> from, MatrixView<T> to) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -14,6 +14,7 @@ namespace tinyblas {
 /// library to choose, `none` says that no kernel was needed.
 enum class PolyvalKernel { best, naive, constant, tuned, none };
 
+/// The name of a rung, such as "naive".
 TINYBLAS_API const char* to_string(PolyvalKernel kernel) noexcept;
 /// The rung called `name` ("best", "naive", "constant", "tuned"). Throws Error (invalid_argument)
 /// that lists them if there is none.
@@ -21,7 +22,7 @@ TINYBLAS_API PolyvalKernel polyval_kernel(std::string_view name);
 
 /// What a caller may ask for.
 struct PolyvalOptions {
-    PolyvalKernel kernel = PolyvalKernel::best;
+    PolyvalKernel kernel = PolyvalKernel::best;  ///< a rung
     /// Compensated Horner: as accurate as if computed in twice the precision and then rounded, for
     /// about ten times the arithmetic (Graillat, Langlois, Louvet, Compensated Horner scheme,
     /// 2005). Only with `best` or `tuned`.
@@ -30,7 +31,7 @@ struct PolyvalOptions {
 
 /// What was chosen.
 struct PolyvalChoice {
-    PolyvalKernel kernel = PolyvalKernel::none;
+    PolyvalKernel kernel = PolyvalKernel::none;  ///< the rung that ran
 };
 
 /// y_i = sum over j of coefficients[j] x_i^j, lowest degree first, by Horner's rule with fused

@@ -13,6 +13,7 @@ namespace tinyblas {
 /// library to choose, `none` says that no kernel was needed.
 enum class ReduceKernel { best, naive, texture, tuned, none };
 
+/// The name of a rung, such as "naive".
 TINYBLAS_API const char* to_string(ReduceKernel kernel) noexcept;
 /// The rung called `name` ("best", "naive", "texture", "tuned"). Throws Error (invalid_argument)
 /// that lists them if there is none.
@@ -21,12 +22,12 @@ TINYBLAS_API ReduceKernel reduce_kernel(std::string_view name);
 /// What a caller may ask for. A vector that no texture can show (its increment is not 1, or it has
 /// more elements than 16 textures hold) runs on `tuned`, which gives the same bits as `texture`.
 struct ReduceOptions {
-    ReduceKernel kernel = ReduceKernel::best;
+    ReduceKernel kernel = ReduceKernel::best;  ///< a rung
 };
 
 /// What was chosen.
 struct ReduceChoice {
-    ReduceKernel kernel = ReduceKernel::none;
+    ReduceKernel kernel = ReduceKernel::none;  ///< the rung that ran
 };
 
 // Each reduction has two forms. The one that returns a number waits for it (and throws Error,

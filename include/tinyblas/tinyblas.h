@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The C interface (C11). Every function but the last two returns a status; after a failure
    tinyblas_last_error() has the sentence. TINYBLAS_INVALID_ARGUMENT names the first bad argument in
-   the order of the signature (overlap is looked at last), its number, its value and the bound.
+   the order of the signature (overlap is looked at last), its number, its value and the bound. An
+   operand that a call touches must end within the address space: else its leading dimension,
+   increment or stride is refused.
    Pointers to matrices and vectors are device pointers (device, managed or mapped memory); under
    device emulation, host pointers. */
 #ifndef TINYBLAS_TINYBLAS_H
@@ -15,6 +17,7 @@
 extern "C" {
 #endif
 
+/* What a call returns. */
 typedef enum {
     TINYBLAS_SUCCESS = 0,
     TINYBLAS_INVALID_ARGUMENT = 1,   /* an argument is outside its bounds; nothing was written */
@@ -25,13 +28,16 @@ typedef enum {
     TINYBLAS_INTERNAL_ERROR = 6 /* a defect of the library */
 } tinyblas_status;
 
+/* Which elements of a matrix are neighbours: those of a row, or of a column. */
 typedef enum { TINYBLAS_ROW_MAJOR = 101, TINYBLAS_COL_MAJOR = 102 } tinyblas_layout;
+/* Whether an operand is transposed. */
 typedef enum {
     TINYBLAS_NO_TRANS = 111,
     TINYBLAS_TRANS = 112,
     TINYBLAS_CONJ_TRANS = 113 /* the same as TRANS: the elements are real */
 } tinyblas_op;
 
+/* What products of floats are computed with. */
 typedef enum {
     TINYBLAS_FP32_STRICT = 201, /* fused multiply-adds in float, in the order of k */
     TINYBLAS_FP32 = 202         /* tensor cores where they pay, with a smaller error; else strict */
@@ -47,7 +53,8 @@ TINYBLAS_API tinyblas_status tinyblas_create(tinyblas_context* context);
 TINYBLAS_API tinyblas_status tinyblas_destroy(tinyblas_context context);
 /* Runs what follows on the caller's cudaStream_t; null is the default stream. */
 TINYBLAS_API tinyblas_status tinyblas_set_stream(tinyblas_context context, void* stream);
-/* Waits for all enqueued work and reports its failure, if any. */
+/* Waits for all enqueued work and reports its failure, if any. A stream that is being captured
+   cannot be waited for: TINYBLAS_INVALID_ARGUMENT. */
 TINYBLAS_API tinyblas_status tinyblas_synchronize(tinyblas_context context);
 
 /* What the calls of sgemm that follow compute with: TINYBLAS_FP32_STRICT at first. */
@@ -59,14 +66,19 @@ TINYBLAS_API tinyblas_status tinyblas_set_precision(tinyblas_context context,
    makes do with less, unless its rung was asked for by name. */
 TINYBLAS_API tinyblas_status tinyblas_set_scratch(tinyblas_context context, void* memory,
                                                   uint64_t bytes);
+/* From now on strict products whose rung the library would choose take the one that the file names
+   for their type, layouts and extents, as tune_gemm --write measured it; null: the library's own
+   choice again. A rung asked for by name stays. A file that cannot be read, or with a wrong line:
+   TINYBLAS_INVALID_ARGUMENT, the sentence names the line, and what was loaded before stays. */
+TINYBLAS_API tinyblas_status tinyblas_load_tuning(tinyblas_context context, const char* path);
 /* *bytes becomes the scratch memory of an sgemm of these extents with TINYBLAS_FP32: about
    6 (m k + k n). */
 TINYBLAS_API tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k,
                                                           uint64_t* bytes);
 
 /* Choose the rung of the calls that follow: "best" (at first), "naive", "tuned", and besides these
-   "tiled" (gemm), "split" and "hopper" (sgemm), "padded" (transpose), "texture" (asum, dot, nrm2,
-   sum) or "constant" (polyval). */
+   "tiled" and "gemv" (gemm), "sliced", "pipelined", "split" and "hopper" (sgemm), "tensor" (dgemm),
+   "padded" (transpose), "texture" (asum, dot, nrm2, sum) or "constant" (polyval). */
 TINYBLAS_API tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name);
 TINYBLAS_API tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context,
                                                            const char* name);
@@ -101,9 +113,9 @@ TINYBLAS_API tinyblas_status tinyblas_dgemm(tinyblas_context context, tinyblas_l
                                             int64_t ldc);
 
 /* The same for e = 0 ... batch - 1, matrices of e lying e * stride elements behind the ones given:
-   as many calls of gemm, all checked first. stride_a and stride_b may be anything, 0 for the same
-   matrix each time; stride_c keeps all matrices of C apart, which must not overlap any of A or B.
-   batch = 0: nothing happens. */
+   one launch where that pays, else as many calls of gemm, all checked first. stride_a and stride_b
+   may be anything, 0 for the same matrix each time; stride_c keeps all matrices of C apart, which
+   must not overlap any of A or B. batch = 0: nothing happens. */
 TINYBLAS_API tinyblas_status tinyblas_sgemm_strided_batched(
     tinyblas_context context, tinyblas_layout layout, tinyblas_op opa, tinyblas_op opb, int64_t m,
     int64_t n, int64_t k, float alpha, const float* a, int64_t lda, int64_t stride_a,
@@ -114,6 +126,21 @@ TINYBLAS_API tinyblas_status tinyblas_dgemm_strided_batched(
     int64_t n, int64_t k, double alpha, const double* a, int64_t lda, int64_t stride_a,
     const double* b, int64_t ldb, int64_t stride_b, double beta, double* c, int64_t ldc,
     int64_t stride_c, int64_t batch);
+
+/* The same for matrices wherever a[e], b[e], c[e] point, always strict and in one launch. The
+   arrays a, b and c are in memory that the device reads, and are read when the work runs, so that
+   the pointers cannot be checked: those in a and b may repeat, but the matrices of C must lie apart
+   from each other and from all of A and B. Products that do not read A and B (alpha = 0 or k = 0)
+   do not read a and b either, which may be null. k is at most 2^34. The gemm kernel must be
+   "best". */
+TINYBLAS_API tinyblas_status tinyblas_sgemm_batched(
+    tinyblas_context context, tinyblas_layout layout, tinyblas_op opa, tinyblas_op opb, int64_t m,
+    int64_t n, int64_t k, float alpha, const float* const* a, int64_t lda, const float* const* b,
+    int64_t ldb, float beta, float* const* c, int64_t ldc, int64_t batch);
+TINYBLAS_API tinyblas_status tinyblas_dgemm_batched(
+    tinyblas_context context, tinyblas_layout layout, tinyblas_op opa, tinyblas_op opb, int64_t m,
+    int64_t n, int64_t k, double alpha, const double* const* a, int64_t lda, const double* const* b,
+    int64_t ldb, double beta, double* const* c, int64_t ldc, int64_t batch);
 
 /* B = transposed(A), enqueued on the context's stream, bit for bit. A is rows x cols, B is cols x
    rows, both in the same layout. In row-major order lda >= max(1, cols) and ldb >= max(1, rows), in
@@ -191,6 +218,29 @@ TINYBLAS_API tinyblas_status tinyblas_sscal(tinyblas_context context, int64_t n,
                                             float* x, int64_t incx);
 TINYBLAS_API tinyblas_status tinyblas_dscal(tinyblas_context context, int64_t n, double alpha,
                                             double* x, int64_t incx);
+
+/* y = alpha op(A) x + beta y, enqueued. A is m x n as stored; op(A) is A or its transpose, so that
+   x has n elements and y m, or x m and y n. lda as for sgemm. alpha = 0 or x without elements: a
+   and x are not read and may be null. beta = 0: y is not read. y without elements: nothing happens.
+   incy must not be 0 if y has more than one element. y must not overlap A or x. */
+TINYBLAS_API tinyblas_status tinyblas_sgemv(tinyblas_context context, tinyblas_layout layout,
+                                            tinyblas_op op, int64_t m, int64_t n, float alpha,
+                                            const float* a, int64_t lda, const float* x,
+                                            int64_t incx, float beta, float* y, int64_t incy);
+TINYBLAS_API tinyblas_status tinyblas_dgemv(tinyblas_context context, tinyblas_layout layout,
+                                            tinyblas_op op, int64_t m, int64_t n, double alpha,
+                                            const double* a, int64_t lda, const double* x,
+                                            int64_t incx, double beta, double* y, int64_t incy);
+/* a_ij = a_ij + (alpha x_i) y_j, enqueued. A is m x n, x has m elements, y n. m = 0, n = 0 or alpha
+   = 0: nothing happens; a, x and y may be null. A must not overlap x or y. */
+TINYBLAS_API tinyblas_status tinyblas_sger(tinyblas_context context, tinyblas_layout layout,
+                                           int64_t m, int64_t n, float alpha, const float* x,
+                                           int64_t incx, const float* y, int64_t incy, float* a,
+                                           int64_t lda);
+TINYBLAS_API tinyblas_status tinyblas_dger(tinyblas_context context, tinyblas_layout layout,
+                                           int64_t m, int64_t n, double alpha, const double* x,
+                                           int64_t incx, const double* y, int64_t incy, double* a,
+                                           int64_t lda);
 
 /* y_i = sum over j of coefficients[j] x_i^j, lowest degree first, by Horner's rule with fused
    multiply-adds, enqueued. coefficient_count >= 1: the degree plus one. The coefficients are in

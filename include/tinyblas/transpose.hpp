@@ -16,6 +16,7 @@ namespace tinyblas {
 /// the library to choose, `none` says that no kernel was needed.
 enum class TransposeKernel { best, naive, padded, tuned, none };
 
+/// The name of a rung, such as "naive".
 TINYBLAS_API const char* to_string(TransposeKernel kernel) noexcept;
 /// The rung called `name` ("best", "naive", "padded", "tuned"). Throws Error (invalid_argument)
 /// that lists them if there is none.
@@ -23,15 +24,15 @@ TINYBLAS_API TransposeKernel transpose_kernel(std::string_view name);
 
 /// What a caller may ask for.
 struct TransposeOptions {
-    TransposeKernel kernel = TransposeKernel::best;
+    TransposeKernel kernel = TransposeKernel::best;  ///< a rung
     /// The line of the tuning table (kernels/transpose/tiles.hpp) for `tuned`; -1: chosen.
     int entry = -1;
 };
 
 /// What was chosen: the rung, and for `tuned` its line of the tuning table, else -1.
 struct TransposeChoice {
-    TransposeKernel kernel = TransposeKernel::none;
-    int entry = -1;
+    TransposeKernel kernel = TransposeKernel::none;  ///< the rung that ran
+    int entry = -1;                                  ///< of `tuned`
 };
 
 namespace detail {
@@ -43,8 +44,13 @@ MatrixView<std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>> b
     MatrixView<T> view) {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-    return {reinterpret_cast<Byte*>(view.data), view.rows, view.columns, view.row_stride * size,
-            view.column_stride * size};
+    // Beyond all addresses: no further, so that nothing overflows.
+    const auto bytes = [](std::int64_t stride) {
+        constexpr std::int64_t most = INT64_MAX / size;
+        return stride > most ? INT64_MAX : stride < -most ? -INT64_MAX : stride * size;
+    };
+    return {reinterpret_cast<Byte*>(view.data), view.rows, view.columns, bytes(view.row_stride),
+            bytes(view.column_stride)};
 }
 template <class T>
 inline constexpr bool can_transpose = std::is_trivially_copyable_v<T> &&

@@ -28,9 +28,9 @@ TINYBLAS_API void require_layout(std::int64_t rows, std::int64_t columns, std::i
 /// Source: BLAS Technical Forum standard, 2.2.
 template <class T>
 struct VectorView {
-    T* data = nullptr;
-    std::int64_t size = 0;
-    std::int64_t increment = 1;
+    T* data = nullptr;           ///< the lowest address
+    std::int64_t size = 0;       ///< in elements
+    std::int64_t increment = 1;  ///< elements from one to the next; may be negative, or 0
 
     /// Element i, 0 <= i < size (not checked).
     constexpr T& operator()(std::int64_t i) const {
@@ -50,11 +50,11 @@ struct VectorView {
 /// Source of the idea: BLIS, std::mdspan.
 template <class T>
 struct MatrixView {
-    T* data = nullptr;
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::int64_t row_stride = 0;     // elements from (i, j) to (i + 1, j)
-    std::int64_t column_stride = 1;  // elements from (i, j) to (i, j + 1)
+    T* data = nullptr;               ///< element (0, 0)
+    std::int64_t rows = 0;           ///< how many
+    std::int64_t columns = 0;        ///< how many
+    std::int64_t row_stride = 0;     ///< elements from (i, j) to (i + 1, j)
+    std::int64_t column_stride = 1;  ///< elements from (i, j) to (i, j + 1)
 
     /// Rows are contiguous and `ld` elements apart; throws Error if an extent is negative or ld <
     /// max(1, columns).
@@ -62,6 +62,7 @@ struct MatrixView {
         detail::require_layout(rows, columns, ld, columns);
         return {data, rows, columns, ld, 1};
     }
+    /// The same without gaps between the rows.
     static MatrixView row_major(T* data, std::int64_t rows, std::int64_t columns) {
         return row_major(data, rows, columns, columns > 1 ? columns : 1);
     }
@@ -73,6 +74,7 @@ struct MatrixView {
         detail::require_layout(rows, columns, ld, rows);
         return {data, rows, columns, 1, ld};
     }
+    /// The same without gaps between the columns.
     static MatrixView column_major(T* data, std::int64_t rows, std::int64_t columns) {
         return column_major(data, rows, columns, rows > 1 ? rows : 1);
     }
@@ -125,6 +127,7 @@ struct MatrixView {
     }
 };
 
+/// The same elements with rows and columns exchanged; no data moves.
 template <class T>
 constexpr MatrixView<T> transposed(MatrixView<T> a) {
     return a.transposed();
