@@ -66,7 +66,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
 
 __device__ __forceinline__ void make_barriers(const PipelinedWork& work, PipelinedShared& shared) {
     constexpr GemmTile t = pipelined_tile;
-    const unsigned loaders = 1 + (work.a.turned ? t.loaders / 32 : 0);
+    const unsigned loaders = 1 + (work.a.turned ? t.loaders : 0);
     constexpr unsigned readers = t.multipliers() / 32;
     PipelinedRing ring(shared, 0);
     for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {

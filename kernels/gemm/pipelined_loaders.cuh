@@ -108,8 +108,7 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work, Pipelined
             }
             if (turn) {
                 turned.write(stage);
-                __syncwarp();
-                if (thread % 32 == 0) device::arrive(full);
+                device::arrive(full);  // each for itself: tools see whose stores it ends
             }
         }
     });
