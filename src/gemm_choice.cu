@@ -77,9 +77,10 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     GemmStrictPlans plans;
     plans.tuned_seconds = tuned_seconds(context, call);
     if constexpr (std::is_same_v<T, float>) {
-        if (runs_sliced(context.compute_capability()))
+        if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
-        if (is_90(context)) plans.pipelined = plan_gemm_pipelined(call, memory);
+            plans.pipelined = plan_gemm_pipelined(call, memory);
+        }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
     }
@@ -209,8 +210,9 @@ void check_options(const Context& context, const GemmOptions& options, Scalar ty
             "gemm: options.kernel is hopper: must be a rung that runs here, ",
             device::has_wgmma ? "and hopper needs compute capability 9.0 and a library built for it"
                               : "and device emulation has no tensor cores");
-    const bool needs_90 =
-        options.kernel == GemmKernel::pipelined || options.kernel == GemmKernel::tensor;
+    const bool needs_90 = options.kernel == GemmKernel::sliced ||
+                          options.kernel == GemmKernel::pipelined ||
+                          options.kernel == GemmKernel::tensor;
     require(!needs_90 || is_90(context), "gemm: options.kernel is ", rung->name,
             ": must be a rung that runs here, and ", rung->name,
             " needs compute capability 9.0 and a library built for it");

@@ -8,15 +8,11 @@
 
 namespace tinyblas {
 
-/// Whether there is machine code of this rung for GPUs of this compute capability, 10 * major +
-/// minor.
-constexpr bool runs_sliced(int compute_capability) { return compute_capability <= 90; }
-
 /// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
 GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call,
                                 std::size_t most_scratch = static_cast<std::size_t>(-1));
 
-/// Enqueues the call, whose k is not 0, as `plan` says.
+/// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
 void enqueue_gemm_sliced(Context& context, const GemmCall<float>& call, const GemmSlicedPlan& plan);
 
 /// Enqueues the work with one entry of sliced_table, on a GPU of this compute capability.

@@ -151,7 +151,8 @@ testing::AssertionResult strict(GemmProblem<T>& p, const GemmChoice& choice) {
 
 /// Whether this device has a strict rung that relies on compute capability 9.0.
 inline bool runs_here(const Context& context, GemmKernel kernel) {
-    return (kernel != GemmKernel::pipelined && kernel != GemmKernel::tensor) ||
+    return (kernel != GemmKernel::sliced && kernel != GemmKernel::pipelined &&
+            kernel != GemmKernel::tensor) ||
            context.compute_capability() == 90;
 }
 

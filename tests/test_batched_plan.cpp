@@ -35,7 +35,8 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
         case GemmBatchRoute::tile: {
             const GemmBatchTile& t = gemm_batch_table[plan.entry];
             const bool fits = t.matrices == 1 || x.largest() <= t.edge;
-            return t.type == type && fits && (type == Scalar::float32 || compute_capability == 90);
+            return t.type == type && fits &&
+                   (gemm_batch_portable(plan.entry) || compute_capability == 90);
         }
         case GemmBatchRoute::tuned: {
             bool compiled = false;

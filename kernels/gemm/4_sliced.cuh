@@ -24,9 +24,9 @@
 
 namespace tinyblas {
 
-/// Machine code for compute capability 10 and later would hold what has been measured on 9 alone,
-/// and is left out; the choice of rungs never asks for it.
-inline constexpr bool sliced_compiled = device::reallocates_registers || !device::has_clusters;
+/// Machine code for other compute capabilities than 9.0 would hold what has been measured there
+/// alone, and is left out; the choice of rungs never asks for it.
+inline constexpr bool sliced_compiled = device::reallocates_registers;
 
 /// Shared memory of a block: tiles, then sums of the slices in their place.
 template <int entry>

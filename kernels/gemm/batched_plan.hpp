@@ -49,6 +49,9 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x) {
     const bool few = x.count <= 64;
     if (x.largest() <= 16) return gemm_batch_tile(0);
+    if (compute_capability != 90)
+        return x.largest() <= 64 || x.smallest() <= 32 ? gemm_batch_tile(4)
+                                                       : gemm_batch_tuned_entry(2);
     if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
     if (x.largest() <= 64 && few) return gemm_batch_tile(2);
     if (x.largest() <= 48) return gemm_batch_tile(3);
@@ -59,7 +62,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.k <= 128 && (x.n <= 64 || x.tiles(64) <= (x.k <= 64 ? 2112 : 264)))
         return gemm_batch_tile(4);
     const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
-    return gemm_batch_tuned_entry(compute_capability == 90 && deep ? 1 : 2);
+    return gemm_batch_tuned_entry(deep ? 1 : 2);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {

@@ -41,6 +41,10 @@ inline constexpr GemmBatchTile gemm_batch_table[] = {
 // clang-format on
 inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 
+/// The entries that other GPUs than those of compute capability 9.0 have, too: what is measured on
+/// these alone is not worth its size there.
+constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
+
 /// Lines of gemm_table that also make batches.
 inline constexpr int gemm_batch_tuned[] = {1, 2, 7};
 

@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
     gemm_batched_tile(GemmBatch<T> x, int stages) {
     constexpr GemmBatchTile t = gemm_batch_table[entry];
     using Shared = GemmBatchShared<T, entry, a_along_k, b_along_k>;
-    // Machine code for other GPUs holds no fp64 tensor cores, and is never asked for them.
-    if constexpr (std::is_same_v<T, double> && !device::reallocates_registers) {
+    // Machine code for other GPUs holds portable entries alone, and is never asked for others.
+    if constexpr (!gemm_batch_portable(entry) && !device::reallocates_registers) {
         device::trap();
     } else {
         constexpr int each = t.threads_each();
