@@ -130,7 +130,8 @@ if ((from_pip)); then cuda_from_pip || stop "CUDA's log is build/cuda-from-pip.l
 if ! is_missing libboost-context-dev; then
     build emulated "$bench" && suite emulated -j "$jobs"
     # Minutes of the same kernels on the same kinds of tiles, once more and in other orders: the plain run has them.
-    long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|AndThreadsAgree|Contexts\.On|LargeEveryRung'
+    long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|Contexts\.On|Reduce\.|GemmReals'
+    long+='|GemmAccurate\.(EveryEdge|AllLayouts)'
     long+='|SmallGemmBatched.*(EveryStorage|EveryOp|BitsOfEveryKernel|(EveryKernel|RaggedVectors)<double>)'
     long+='|ChangesWhatSgemmComputes|FallsBackToStrict|StrictProductsAreStrict'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
