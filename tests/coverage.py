@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LEAST = 85.0  # percent
+LEAST = 90.0  # percent
 
 
 def counts(data):
