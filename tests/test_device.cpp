@@ -16,6 +16,7 @@
 
 #include "device/runtime.hpp"
 #include "device_buffer.hpp"
+#include "tinyblas/context.hpp"
 #include "tinyblas/error.hpp"
 
 namespace tinyblas {
@@ -483,7 +484,8 @@ TEST(Launch, DependentKernelsSeeWhatTheOneBeforeHasWritten) {
     device::destroy_stream(stream);
 }
 
-/// A ring of stages between one warp, which brings them, and two others, which read them.
+/// Compute capability 9.0: a ring of stages between one warp, which brings them, and two others,
+/// which read them.
 constexpr int ring_stages = 3, ring_width = 64, ring_tile_rows = 4;
 struct RingShared {
     alignas(128) float stages[ring_stages][ring_tile_rows * ring_width];
@@ -534,6 +536,7 @@ __device__ void fill_ring(const RingAddress& address, int steps, Bring&& bring) 
 constexpr int ring_stage_bytes = ring_tile_rows * ring_width * 4;
 
 __global__ void relay_rows(float* to, const float* from, int steps) {
+    if constexpr (!device::reallocates_registers) return device::trap();
     auto& ring = device::shared<struct RelayRows, RingShared>();
     const RingAddress address = make_ring(ring, 1);
     if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
@@ -549,6 +552,7 @@ __global__ void relay_rows(float* to, const float* from, int steps) {
 /// Tiles along the first rows, then along the next ones.
 __global__ void relay_tiles(float* to, const __grid_constant__ device::TileMap map, int across,
                             int steps) {
+    if constexpr (!device::reallocates_registers) return device::trap();
     auto& ring = device::shared<struct RelayTiles, RingShared>();
     const RingAddress address = make_ring(ring, 1);
     if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
@@ -562,6 +566,7 @@ __global__ void relay_tiles(float* to, const __grid_constant__ device::TileMap m
 }
 /// All lanes write what they read, beside a copy of the last row.
 __global__ void relay_by_hand(float* to, const float* from, int steps) {
+    if constexpr (!device::reallocates_registers) return device::trap();
     auto& ring = device::shared<struct RelayByHand, RingShared>();
     const RingAddress address = make_ring(ring, 2);
     if (threadIdx.x >= 32) return read_ring(ring, address, to, steps);
@@ -582,6 +587,7 @@ __global__ void relay_by_hand(float* to, const float* from, int steps) {
 }
 
 TEST(Phases, CarryRowsThroughARing) {
+    if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
     constexpr int steps = 20, elements = ring_tile_rows * ring_width;
     Buffer<float> from(steps * elements), to(steps * elements);
     for (int i = 0; i < steps * elements; ++i) from[i] = static_cast<float>(i);
@@ -593,6 +599,7 @@ TEST(Phases, CarryRowsThroughARing) {
 }
 
 TEST(Phases, CarryTilesWithZerosOutsideTheMatrix) {
+    if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
     constexpr int rows = 6, columns = 131, stride = 136, across = 3, steps = 6;
     constexpr int elements = ring_tile_rows * ring_width;
     Buffer<float> from(rows * stride), to(steps * elements);
