@@ -41,8 +41,8 @@ std::string rung_reason(const GemmCall<T>& call) {
         case GemmKernel::tensor: seconds = plans.tensor.seconds; break;
         default: break;
     }
-    const std::string estimate = sentence("the rung ", to_string(call.choice.kernel),
-                                          " is estimated at ", microseconds(seconds));
+    std::string estimate = sentence("the rung ", to_string(call.choice.kernel), " is estimated at ",
+                                    microseconds(seconds));
     if (call.choice.kernel == GemmKernel::tuned) return estimate;
     return estimate + sentence(" (tuned: ", microseconds(plans.tuned_seconds), ")");
 }

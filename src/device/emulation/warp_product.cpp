@@ -22,6 +22,7 @@ void multiply_fp64(double (&d)[4], const double (&a)[8], const double (&b)[4], P
     // Shuffles, which say nothing of memory: the instruction is no barrier either.
     const std::uint64_t at =
         exchange(Exchange::shuffle, all, reinterpret_cast<std::uintptr_t>(own.data()), 0, place);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a shuffle carries numbers.
     auto* const table = reinterpret_cast<Fragments*>(static_cast<std::uintptr_t>(at));
     table[lane] = {a, b};
     exchange(Exchange::shuffle, all, 0, lane, place);
