@@ -140,7 +140,7 @@ if ! is_missing libboost-context-dev; then
         suite emulated-asan -j "$jobs" --label-exclude static --exclude-regex "$long"
     build emulated-traced -DTINYBLAS_BUILD_BENCH=ON &&
         suite emulated-traced -j "$jobs" --label-exclude static \
-            --exclude-regex "$long|RaggedShapes|GemmExact|GemmAccurate|GemmSliced|GemmTensor|Transpose\..*/"
+            --exclude-regex "$long|RaggedShapes|GemmExact|GemmAccurate|GemmSliced|GemmTensor|Transpose\..*/|Semantics|SmallScratch"
     consume embed "inside another project"
     consume amalgamation "in a single file"
     if has pkg-config; then
