@@ -510,8 +510,9 @@ __device__ RingAddress make_ring(RingShared& ring, unsigned loaders) {
     __syncthreads();
     return address;
 }
-/// to[step] = the stage of each step, read by 64 threads.
+/// to[block][step] = the stage of each step, read by 64 threads.
 __device__ void read_ring(RingShared& ring, const RingAddress& address, float* to, int steps) {
+    to += static_cast<int>(blockIdx.x) * steps * (ring_tile_rows * ring_width);
     const int thread = static_cast<int>(threadIdx.x) - 32;
     for (int step = 0; step < steps; ++step) {
         const int stage = step % ring_stages;
@@ -588,33 +589,35 @@ __global__ void relay_by_hand(float* to, const float* from, int steps) {
 
 TEST(Phases, CarryRowsThroughARing) {
     if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
-    constexpr int steps = 20, elements = ring_tile_rows * ring_width;
-    Buffer<float> from(steps * elements), to(steps * elements);
+    constexpr int blocks = 3, steps = 20, elements = ring_tile_rows * ring_width;
+    Buffer<float> from(steps * elements), to(blocks * steps * elements);
     for (int i = 0; i < steps * elements; ++i) from[i] = static_cast<float>(i);
     for (const auto kernel : {relay_rows, relay_by_hand}) {
         std::fill(to.begin(), to.end(), -1.0f);
-        run(kernel, 3, 96, to.data(), from.data(), steps);
-        EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+        run(kernel, blocks, 96, to.data(), from.data(), steps);
+        for (int block = 0; block < blocks; ++block)
+            EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin() + block * from.size()));
     }
 }
 
 TEST(Phases, CarryTilesWithZerosOutsideTheMatrix) {
     if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
     constexpr int rows = 6, columns = 131, stride = 136, across = 3, steps = 6;
-    constexpr int elements = ring_tile_rows * ring_width;
-    Buffer<float> from(rows * stride), to(steps * elements);
+    constexpr int elements = ring_tile_rows * ring_width, blocks = 2;
+    Buffer<float> from(rows * stride), to(blocks * steps * elements);
     for (int i = 0; i < rows * stride; ++i)
         from[i] = i % stride < columns ? static_cast<float>(i + 1) : NAN;
     const auto map =
         device::map_tiles(from.data(), rows, columns, stride, ring_tile_rows, ring_width, "test");
-    run(relay_tiles, 2, 96, to.data(), map, across, steps);
-    for (int step = 0; step < steps; ++step)
+    run(relay_tiles, blocks, 96, to.data(), map, across, steps);
+    for (int round = 0; round < blocks * steps; ++round)
         for (int i = 0; i < elements; ++i) {
+            const int step = round % steps;
             const int row = step / across * ring_tile_rows + i / ring_width;
             const int column = step % across * ring_width + i % ring_width;
             const float expected =
                 row < rows && column < columns ? from[row * stride + column] : 0.0f;
-            EXPECT_EQ(to[step * elements + i], expected) << row << ", " << column;
+            EXPECT_EQ(to[round * elements + i], expected) << row << ", " << column;
         }
 }
 

@@ -254,6 +254,51 @@ TEST(GlobalRace, InABlockAndBetweenBlocks) {
     EXPECT_EQ(counter.data()[0], 3u * threads);
 }
 
+enum class Turn { none, before, after };
+
+/// Each block leaves its number, the last one adds all up, and leaves the sum in its place.
+constexpr int left_line = __LINE__ + 4;
+template <Turn taken>
+__global__ void add_numbers(unsigned* numbers, unsigned* counter) {
+    if (taken == Turn::before) device::take_turn(counter, 1000);
+    numbers[blockIdx.x] = blockIdx.x;
+    if (taken == Turn::after) device::take_turn(counter, 1000);
+    if (blockIdx.x + 1 < gridDim.x) return;
+    unsigned sum = 0;
+    for (unsigned block = 0; block < gridDim.x; ++block) sum += numbers[block];
+    numbers[0] = sum;
+}
+
+TEST(GlobalRace, BlocksAreOrderedByTurnsAlone) {
+    Zeros<unsigned> numbers(8), counter(1);
+    EXPECT_EQ(report(add_numbers<Turn::after>, 8, 1, numbers.data(), counter.data()), no_error);
+    EXPECT_EQ(numbers.data()[0], 28u);
+    EXPECT_THAT(
+        report(add_numbers<Turn::none>, 8, 1, numbers.data(), counter.data()),
+        AllOf(HasSubstr("race between blocks: a read of 4 bytes of global memory"),
+              HasSubstr(place(left_line + 4)), HasSubstr("of block (0, 0, 0) wrote"),
+              HasSubstr(place(left_line)), HasSubstr("thread (0, 0, 0) of block (7, 0, 0)")));
+    EXPECT_NE(report(add_numbers<Turn::before>, 8, 1, numbers.data(), counter.data()), no_error);
+}
+
+/// Block 0 hears of no one, 1 of 0 by the first counter, 2 of 1 by the second: so of 0.
+template <bool through>
+__global__ void pass_on_by_turns(int* to, unsigned* counters) {
+    if (blockIdx.x == 0) *to = 7;
+    if (blockIdx.x < 2 && through) device::take_turn(counters, 1000);
+    if (blockIdx.x > 0) device::take_turn(counters + 1, 1000);
+    if (blockIdx.x == 2) *to += 1;
+}
+
+TEST(GlobalRace, OrderPassesFromBlockToBlock) {
+    Zeros<int> to(1);
+    Zeros<unsigned> counters(2);
+    EXPECT_EQ(report(pass_on_by_turns<true>, 3, 1, to.data(), counters.data()), no_error);
+    EXPECT_EQ(to.data()[0], 8);
+    EXPECT_THAT(report(pass_on_by_turns<false>, 3, 1, to.data(), counters.data()),
+                HasSubstr("race between blocks: a read"));
+}
+
 // --- Unset memory --------------------------------------------------------------------------------
 
 constexpr int unset_line = __LINE__ + 6;
@@ -274,6 +319,24 @@ TEST(Unset, SharedMemoryIsInEveryBlock) {
         report(read_unset<false>, 2, threads, to.data()),
         AllOf(HasSubstr("unset memory: a read of 4 bytes of shared memory"),
               HasSubstr(place(unset_line)), HasSubstr("thread (7, 0, 0) of block (0, 0, 0)")));
+}
+
+template <bool assumed>
+__global__ void read_without_effect(int* to) {
+    auto& line = device::shared<struct Assumed, int[threads]>();
+    if (assumed) device::assume_set(line);
+    __syncthreads();
+    to[threadIdx.x] = 0 * static_cast<volatile int*>(line)[threadIdx.x];
+    __syncthreads();
+    line[threads - 1 - threadIdx.x] = 1;
+    to[threadIdx.x] = line[threads - 1 - threadIdx.x];
+}
+
+TEST(Unset, SharedMemoryMayBeReadWhereTheKernelSaysSo) {
+    Zeros<int> to(threads);
+    EXPECT_EQ(report(read_without_effect<true>, 1, threads, to.data()), no_error);
+    EXPECT_THAT(report(read_without_effect<false>, 1, threads, to.data()),
+                HasSubstr("unset memory: a read of 4 bytes of shared memory"));
 }
 
 constexpr int copy_line = __LINE__ + 3;

@@ -227,6 +227,7 @@ __global__ void __launch_bounds__(
     const std::int64_t left = work.a.columns - p;
     const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
     const int steps = (depth + t.block_k - 1) / t.block_k;
+    if (steps == 0) device::assume_set(shared.tiles);  // a first line is loaded all the same
 
     const auto multiply_all = [&](auto&& advance) {
         const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();

@@ -317,6 +317,10 @@ __device__ __forceinline__ void load_vector(T (&to)[count], const T* from) {
     const uint4 vector = *reinterpret_cast<const uint4*>(from);
     std::memcpy(to, &vector, 16);
 }
+/// What is read of `memory`, shared, before something is written there has no effect: a word for
+/// emulation.
+template <class T>
+__device__ __forceinline__ void assume_set(const T&) {}
 template <class T, int count>
 __device__ __forceinline__ void store_vector(T* to, const T (&from)[count]) {
     static_assert(count * sizeof(T) == 16);

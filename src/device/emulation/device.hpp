@@ -206,6 +206,12 @@ template <class T>
 void load_element(T& to, SharedPointer<T> from, Place place = Place::here()) {
     read_at_once(&to, from.get(), sizeof to, place);
 }
+/// What is read of `memory`, shared, before something is written there has no effect: the traced
+/// build lets it pass.
+template <class T>
+void assume_set(const T& memory) {
+    trace_assumption(&memory, sizeof memory);
+}
 template <class T, int count>
 void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
     static_assert(count * sizeof(T) == 16);

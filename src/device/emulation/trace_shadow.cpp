@@ -2,7 +2,9 @@
 // The memory of shadows, and which readers are worth remembering.
 #include "device/emulation/trace_shadow.hpp"
 
+#include <iterator>
 #include <new>
+#include <utility>
 
 namespace tinyblas::device {
 
@@ -40,7 +42,7 @@ void Order::tell(Heard& heard, Clock& clock, unsigned rank) {
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
         heard[warp + lane] = std::max(heard[warp + lane], clock.heard[lane]);
     heard[rank] = std::max(heard[rank], time(clock));
-    clock.time = ++now_;
+    advance(clock);
 }
 
 void Order::remember_read(Cell& cell, Slot slot, const Clock& clock) const {
@@ -55,6 +57,33 @@ void Order::remember_read(Cell& cell, Slot slot, const Clock& clock) const {
         cell.read_elsewhere = slot;
     else if (replaceable(cell.read_beside))
         cell.read_beside = slot;
+}
+
+void Turns::take(std::uintptr_t word, std::uint32_t begin, std::uint32_t now) {
+    Pasts& here = words_[word];
+    Pasts joined;
+    auto one = known_.cbegin(), other = here.cbegin();
+    while (one != known_.cend() || other != here.cend()) {
+        if (other == here.cend() || (one != known_.cend() && one->begin < other->begin))
+            joined.push_back(*one++);
+        else if (one == known_.cend() || other->begin < one->begin)
+            joined.push_back(*other++);
+        else {
+            joined.push_back({one->begin, std::max(one->end, other->end)});
+            ++one, ++other;
+        }
+    }
+    if (!joined.empty() && joined.back().begin == begin) joined.pop_back();  // its last turn here
+    known_ = joined;
+    joined.push_back({begin, now});
+    here = std::move(joined);
+}
+
+bool Turns::before(Slot slot) const {
+    const auto next = std::upper_bound(
+        known_.begin(), known_.end(), slot.time,
+        [](std::uint32_t time, const Past& past) { return time < past.begin; });
+    return next != known_.begin() && slot.time <= std::prev(next)->end;
 }
 
 }  // namespace tinyblas::device

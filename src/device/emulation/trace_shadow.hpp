@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "device/emulation/thread.hpp"
@@ -93,6 +94,7 @@ class Order {
 
     std::uint32_t time(const Clock& clock) const { return std::max(clock.time, interval_); }
     std::uint32_t now() const { return now_; }
+    std::uint32_t block_began() const { return block_; }
     bool in_block(Slot slot) const { return slot.time >= block_; }
     bool in_other_block(Slot slot) const { return slot.time >= launch_ && slot.time < block_; }
     bool before(Slot slot, unsigned rank, const Clock& clock) const {
@@ -103,6 +105,9 @@ class Order {
         return slot.rank < clock.heard_by_phases.size() &&
                slot.time <= clock.heard_by_phases[slot.rank];
     }
+
+    /// What a thread does from now on is later than all that has been done.
+    void advance(Clock& clock) { clock.time = ++now_; }
 
     /// What thread `rank` has done and heard of joins `heard`; what it does from now on does not.
     void tell(Heard& heard, Clock& clock, unsigned rank);
@@ -116,6 +121,27 @@ class Order {
 
     std::uint32_t now_ = 0;
     std::uint32_t launch_ = 0, block_ = 0, interval_ = 0;  // when they began
+};
+
+/// The order of blocks, which run one after another: what a block does before an atomic operation is
+/// before what another does after a later one on the same word.
+class Turns {
+  public:
+    void begin_launch() { words_.clear(); }
+    void begin_block() { known_.clear(); }
+    /// The running block, which began at `begin`, takes its turn at a word, `now`.
+    void take(std::uintptr_t word, std::uint32_t begin, std::uint32_t now);
+    /// Whether an access by a block that ran earlier is before what the running block does now.
+    bool before(Slot slot) const;
+
+  private:
+    struct Past {
+        std::uint32_t begin, end;  // of a block, and of its accesses that are known to be over
+    };
+    using Pasts = std::vector<Past>;  // ascending
+
+    Pasts known_;  // to the running block
+    std::unordered_map<std::uintptr_t, Pasts> words_;
 };
 
 template <class Clocks>

@@ -66,6 +66,7 @@ void Tracer::begin_launch(const char* operation, dim3 grid, dim3 block, unsigned
         global_.clear();
     }
     order_.begin_launch();
+    turns_.begin_launch();
     grid_ = grid;
     block_ = block;
     block_began_.clear();
@@ -99,6 +100,7 @@ void Tracer::end_launch() {
 
 void Tracer::begin_block() {
     order_.begin_block();
+    turns_.begin_block();
     phases_.clear();
     block_began_.push_back(order_.now());
 }
@@ -201,12 +203,24 @@ void Tracer::see_copy(TracedThread& thread, Place place, Access access, const vo
     if (Region* const region = find(seen.site, seen.address)) check(*region, seen);
 }
 
+void Tracer::assume_set(const void* data, std::size_t bytes) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    Region* const region = search(address);
+    if (region == nullptr || region->space != Space::shared) return;
+    for (Cell& cell : region->shadow.cells(address - region->begin, bytes))
+        if (!order_.in_block(cell.write)) cell.write = {order_.block_began()};
+}
+
 void Tracer::check(Region& region, const Seen& seen) {
     if (seen.address < region.begin || seen.address + seen.bytes > region.end)
         return report(Fault::outside, region, seen);
     if (region.space == Space::global && seen.access != Access::write &&
         poisoned(seen.address, seen.bytes))
         return report(Fault::unset, region, seen);
+    if (seen.access == Access::atomic && region.space == Space::global) {
+        turns_.take(seen.address, order_.block_began(), order_.now());
+        order_.advance(seen.thread.clock);
+    }
     Slot slot;
     slot.time = order_.time(seen.thread.clock);
     slot.atomic = seen.access == Access::atomic;
@@ -227,15 +241,15 @@ void Tracer::check_cell(Region& region, Cell& cell, Slot slot, const Seen& seen)
     if (conflicts(cell.write))
         return report(Fault::race, region, seen, cell.write,
                       cell.write.atomic ? Access::atomic : Access::write);
+    if (region.space == Space::global && order_.in_other_block(cell.write) && !cell.write.atomic &&
+        !slot.atomic && !turns_.before(cell.write))
+        return report(Fault::race_between_blocks, region, seen, cell.write);
     if (seen.access == Access::read) {
         if (!cell.read.same_thread_and_time(slot)) order_.remember_read(cell, slot, clock);
         return;
     }
     for (const Slot read : {cell.read, cell.read_beside, cell.read_elsewhere})
         if (conflicts(read)) return report(Fault::race, region, seen, read, Access::read);
-    if (region.space == Space::global && order_.in_other_block(cell.write) && !cell.write.atomic &&
-        !slot.atomic)
-        return report(Fault::race_between_blocks, region, seen, cell.write);
     cell = {slot, {}, {}, {}};
 }
 

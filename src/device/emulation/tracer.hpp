@@ -76,6 +76,9 @@ class Tracer {
     void see_copy(TracedThread& thread, Place place, Access access, const void* address,
                   std::size_t bytes);
 
+    /// Shared memory that may be read as it is.
+    void assume_set(const void* address, std::size_t bytes);
+
     /// Whether this is shared memory or an allocation of the library.
     bool knows(const void* address) {
         return search(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
@@ -134,6 +137,7 @@ class Tracer {
     unsigned block_of(std::uint32_t time) const;
 
     Order order_;
+    Turns turns_;
     struct Phase {
         Heard arriving, ended;  // what is before the phase that is under way; before the last one
     };
@@ -168,6 +172,7 @@ void trace_access(Access access, const void* address, std::size_t bytes, std::si
 /// An asynchronous copy arrives; the copy engine will read.
 void trace_arrival(const void* address, std::size_t bytes, Place place);
 void trace_departure(const void* address, std::size_t bytes, Place place);
+void trace_assumption(const void* address, std::size_t bytes);
 
 #else
 
@@ -194,6 +199,7 @@ enum class Access { read, write, atomic };
 inline void trace_access(Access, const void*, std::size_t, std::size_t, Place) {}
 inline void trace_arrival(const void*, std::size_t, Place) {}
 inline void trace_departure(const void*, std::size_t, Place) {}
+inline void trace_assumption(const void*, std::size_t) {}
 inline void read_at_once(void* to, const void* from, std::size_t bytes, Place) {
     std::memcpy(to, from, bytes);
 }
