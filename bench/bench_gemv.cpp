@@ -186,18 +186,12 @@ void add_built_in(Session& session, const Options& options) {
 }
 
 Facts set_up(Session& session, const Options& options) {
-    if (!emulated()) {
-        session.regime.batch_seconds = 0.01;
-        session.regime.idle = std::chrono::milliseconds(100);
-    }
+    session.time_short_calls();
     session.measure_memory();
     for (const auto& [letter, one] : options.asked)
         letter == 's' ? add<float>(session, options, one) : add<double>(session, options, one);
     if (options.asked.empty()) add_built_in(session, options);
-    Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
-                   {"regime", session.regime.text()}};
-    if (session.reference) facts.emplace_back("reference", session.reference->name());
-    return facts;
+    return session.facts();
 }
 
 /// "sgemv,M,N" or "sgemv,M,N,A,X,Y", the last three places; so for ger.

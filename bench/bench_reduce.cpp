@@ -195,10 +195,7 @@ void add_asked(Session& session, const Options& options) {
 }
 
 Facts set_up(Session& session, const Options& options) {
-    if (!emulated()) {
-        session.regime.batch_seconds = 0.01;
-        session.regime.idle = std::chrono::milliseconds(100);
-    }
+    session.time_short_calls();
     session.measure_memory();
     if (!options.asked.empty())
         add_asked(session, options);
@@ -208,10 +205,7 @@ Facts set_up(Session& session, const Options& options) {
         add_quick(session, options);
     else
         add_large(session, options);
-    Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
-                   {"regime", session.regime.text()}};
-    if (session.reference) facts.emplace_back("reference", session.reference->name());
-    return facts;
+    return session.facts();
 }
 
 /// "sdot,N", "sdot,N,X" or "sdot,N,X,Y", the last two places.

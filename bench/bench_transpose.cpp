@@ -207,10 +207,7 @@ Facts set_up(Session& session, const Options& options) {
         add_asked(session, options);
     else
         emulated() ? add_small(session, options) : add_large(session, options);
-    Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
-                   {"regime", session.regime.text()}};
-    if (session.reference) facts.emplace_back("reference", session.reference->name());
-    return facts;
+    return session.facts();
 }
 
 /// "M,N,BYTES", "M,N,BYTES,A,B", the last two places, or "M,N,BYTES,A,in_place".

@@ -127,18 +127,12 @@ void add_built_in(Session& session) {
 }
 
 Facts set_up(Session& session, const Options& options) {
-    if (!emulated()) {
-        session.regime.batch_seconds = 0.01;
-        session.regime.idle = std::chrono::milliseconds(100);
-    }
+    session.time_short_calls();
     session.measure_memory();
     for (const auto& [letter, one] : options.asked)
         letter == 's' ? add<float>(session, one) : add<double>(session, one);
     if (options.asked.empty()) add_built_in(session);
-    Facts facts = {{"rounds", std::to_string(session.regime.rounds)},
-                   {"regime", session.regime.text()}};
-    if (session.reference) facts.emplace_back("reference", session.reference->name());
-    return facts;
+    return session.facts();
 }
 
 /// "saxpy,N" or "saxpy,N,X,Y", "sscal,N" or "sscal,N,X": the last words are places.

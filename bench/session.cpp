@@ -80,6 +80,18 @@ void Session::measure_memory() {
     limits.read = static_cast<double>(bytes) / race.result().reference;
 }
 
+void Session::time_short_calls() {
+    if (emulated()) return;
+    regime.batch_seconds = 0.01;
+    regime.idle = std::chrono::milliseconds(100);
+}
+
+Facts Session::facts() const {
+    Facts facts = {{"rounds", std::to_string(regime.rounds)}, {"regime", regime.text()}};
+    if (reference) facts.emplace_back("reference", reference->name());
+    return facts;
+}
+
 void Session::rest() {
     context.synchronize();
     std::this_thread::sleep_for(regime.idle);

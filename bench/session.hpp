@@ -62,6 +62,11 @@ class Session {
     void measure_arithmetic();
     void measure_memory();
 
+    /// Of microseconds: more cases in the same time.
+    void time_short_calls();
+    /// How cases are timed, and beside what.
+    Facts facts() const;
+
     /// Registers a case of `rounds` iterations. `body` measures it and returns whether the result
     /// was right; if it was not, or on an exception, the case counts as failed. A second case of
     /// that name is left out.

@@ -14,15 +14,19 @@ endif()
 set(TINYBLAS_BACKEND ${default_backend} CACHE STRING "What the kernels are built for: cuda or emulated")
 set_property(CACHE TINYBLAS_BACKEND PROPERTY STRINGS cuda emulated)
 option(TINYBLAS_TRACED "Device emulation sees every access of kernels to memory: slow, finds races" OFF)
+set(kernel_flags)  # of the files that hold kernels, under emulation
 if(TINYBLAS_TRACED)
     if(NOT TINYBLAS_BACKEND STREQUAL emulated)
         message(FATAL_ERROR "TINYBLAS_TRACED needs TINYBLAS_BACKEND=emulated")
     endif()
-    # Of the files that hold kernels. Not for the linker: the calls end in src/device/emulation/trace_callbacks.cpp.
-    set(traced_flags -fsanitize=thread)
+    # Not for the linker: the calls end in src/device/emulation/trace_callbacks.cpp.
+    set(kernel_flags -fsanitize=thread)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-        list(APPEND traced_flags -Wno-array-bounds)  # the calls split paths of which g++ then thinks the worst
+        list(APPEND kernel_flags -Wno-array-bounds)  # the calls split paths of which g++ then thinks the worst
     endif()
+elseif(CMAKE_CXX_FLAGS MATCHES "address,undefined")
+    # Once is enough: the address sanitizer sees null and what lies outside, device.hpp sees alignment. Half the time to compile.
+    set(kernel_flags -fno-sanitize=null,object-size,alignment,pointer-overflow)
 endif()
 
 if(TINYBLAS_BACKEND STREQUAL cuda)

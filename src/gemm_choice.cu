@@ -210,9 +210,9 @@ void check_options(const Context& context, const GemmOptions& options, Scalar ty
             "gemm: options.kernel is hopper: must be a rung that runs here, ",
             device::has_wgmma ? "and hopper needs compute capability 9.0 and a library built for it"
                               : "and device emulation has no tensor cores");
-    const bool needs_90 = options.kernel == GemmKernel::sliced ||
-                          options.kernel == GemmKernel::pipelined ||
-                          options.kernel == GemmKernel::tensor;
+    const bool needs_90 =
+        options.kernel == GemmKernel::sliced || options.kernel == GemmKernel::pipelined ||
+        options.kernel == GemmKernel::tensor || options.kernel == GemmKernel::split;
     require(!needs_90 || is_90(context), "gemm: options.kernel is ", rung->name,
             ": must be a rung that runs here, and ", rung->name,
             " needs compute capability 9.0 and a library built for it");

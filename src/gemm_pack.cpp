@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pack: a matrix's parts of fp16, made once, beside a copy for all that these cannot do.
+// pack: a matrix's parts of fp16, made once, beside a copy for all that these cannot do. Where no
+// product takes parts, the copy alone.
 #include "gemm_pack.hpp"
 
 #include <utility>
@@ -77,6 +78,8 @@ PackedMatrix pack(Context& context, MatrixView<const float> b) {
                             static_cast<std::size_t>(whole.rows * whole.row_stride) * sizeof(float),
                             "pack");
         step_of("pack", [&] { copy(context, b, operand->copy); });
+    }
+    if (!empty && context.compute_capability() == 90) {  // elsewhere products are strict
         allocate_planes(*operand, b.columns, b.rows);
         const GemmPlanes& planes = operand->planes;
         const auto notes = static_cast<std::size_t>(planes.row_bricks() * planes.groups()) *
@@ -86,8 +89,8 @@ PackedMatrix pack(Context& context, MatrixView<const float> b) {
         step_of("pack", [&] {
             pack_planes(context, std::as_const(operand->copy).view().transposed(), planes, memory);
         });
-        context.synchronize();
     }
+    if (!empty) context.synchronize();
     return PackedMatrix(std::move(operand));
 }
 

@@ -77,8 +77,11 @@ inline GemmExplanation explain(GemmProblem<float>& p, Context& context, GemmOpti
     return explanation;
 }
 
-inline bool runs_hopper(const Context& context) {
-    return !emulated && context.compute_capability() == 90;
+inline bool runs_split(const Context& context) { return context.compute_capability() == 90; }
+inline bool runs_hopper(const Context& context) { return !emulated && runs_split(context); }
+/// The rung split, or best where it does not run.
+inline GemmKernel split_or_best(const Context& context) {
+    return runs_split(context) ? GemmKernel::split : GemmKernel::best;
 }
 
 /// The rungs from parts: hopper where it is built.
@@ -87,15 +90,16 @@ inline std::vector<GemmKernel> accurate_rungs() {
     return {GemmKernel::split, GemmKernel::hopper};
 }
 
-/// A suite over them. Where hopper is built but does not run, it must be refused.
+/// A suite over them. Where they are built but do not run, they must be refused.
 class AccurateRungs : public testing::TestWithParam<GemmKernel> {
   protected:
     void SetUp() override {
-        if (GetParam() != GemmKernel::hopper || runs_hopper(context)) return;
+        if (GetParam() == GemmKernel::hopper ? runs_hopper(context) : runs_split(context)) return;
         GemmProblem<float> any({1, 1, 1}, 1);
+        const std::string name = to_string(GetParam());
         EXPECT_TRUE(
-            refuses([&] { any.run(context, options); }, {"gemm: options.kernel is hopper"}));
-        GTEST_SKIP() << "this device does not run the rung hopper";
+            refuses([&] { any.run(context, options); }, {"gemm: options.kernel is " + name}));
+        GTEST_SKIP() << "this device does not run the rung " << name;
     }
 
     Context context;

@@ -349,6 +349,7 @@ TEST(SmallCApiPrecision, ChangesWhatSgemmComputes) {
     EXPECT_EQ(in_c(TINYBLAS_SUCCESS), from_parts);
     EXPECT_EQ(ran(), rung);
 
+    if (!has_rung) return;
     // With too little scratch memory: the rung asked for says so, a free choice is strict.
     ASSERT_EQ(tinyblas_set_gemm_kernel(context, "split"), TINYBLAS_SUCCESS);
     Matrix<float> scratch(1, 1024);

@@ -202,8 +202,8 @@ TYPED_TEST(SmallGemmBatched, EveryRung) {
     using T = TypeParam;
     constexpr bool single = std::is_same_v<T, float>;
     std::vector<GemmKernel> kernels = {GemmKernel::naive, GemmKernel::tiled, GemmKernel::tuned};
-    if (single) kernels.insert(kernels.end(), {GemmKernel::sliced, GemmKernel::split});
     if (this->context.compute_capability() == 90) {
+        if (single) kernels.insert(kernels.end(), {GemmKernel::sliced, GemmKernel::split});
         kernels.push_back(single ? GemmKernel::pipelined : GemmKernel::tensor);
         if (single && !emulated) kernels.push_back(GemmKernel::hopper);
     }

@@ -109,8 +109,8 @@ TYPED_TEST(SmallGemmErrors, RungsFromParts) {
     using Call = typename TestFixture::Call;
     const bool is_double = std::is_same_v<TypeParam, double>;
     for (const GemmKernel kernel : {GemmKernel::split, GemmKernel::hopper}) {
-        const bool no_wgmma = emulated || this->context.compute_capability() != 90;
-        if (!is_double && (kernel == GemmKernel::split || !no_wgmma)) continue;
+        const bool is_90 = this->context.compute_capability() == 90;
+        if (!is_double && is_90 && (kernel == GemmKernel::split || !emulated)) continue;
         this->expect_refused(
             [=](Call& call) { call.options.kernel = kernel; },
             {std::string("gemm: options.kernel is ") + to_string(kernel),

@@ -3,6 +3,7 @@
 // ways in which an operand can lie in memory; and the guard at its thresholds.
 #include <gtest/gtest.h>
 
+#include "needs_90.hpp"
 #include "planes_model.hpp"
 #if defined(TINYBLAS_TRACED)
 #include "device/emulation/trace.hpp"

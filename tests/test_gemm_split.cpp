@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "needs_90.hpp"
 #include "planes_model.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"

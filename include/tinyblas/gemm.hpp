@@ -20,8 +20,8 @@ namespace tinyblas {
 /// to choose, `none` says that no kernel was needed. Strict: `naive`, `tiled` and `tuned`;
 /// `gemv`, where C is a row or a column; and with compute capability 9.0 `sliced`, for small and
 /// thin float products, `pipelined`, for large ones, and `tensor`, double products on tensor cores,
-/// which round as multiply-adds do.
-/// `split` and `hopper` are Precision::fp32. `batched` says that one launch made a batch.
+/// which round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
+/// `batched` says that one launch made a batch.
 enum class GemmKernel {
     best,
     naive,

@@ -12,9 +12,10 @@ namespace tinyblas {
 
 struct PackedOperand;  // what the library keeps: bricks, exponents, findings and a copy
 
-/// B of k x n as gemm with Precision::fp32 reads it, in device memory of its own. Movable, not
-/// copyable. It serves any context of its device, several at once too, and must outlive the work
-/// that uses it, replays of CUDA graphs included.
+/// B of k x n as gemm with Precision::fp32 reads it, in device memory of its own: a copy, and on a
+/// GPU of compute capability 9.0 its parts. Movable, not copyable. It serves any context of its
+/// device, several at once too, and must outlive the work that uses it, replays of CUDA graphs
+/// included.
 class TINYBLAS_API PackedMatrix {
   public:
     PackedMatrix() noexcept;
@@ -26,7 +27,7 @@ class TINYBLAS_API PackedMatrix {
     std::int64_t rows() const noexcept;     ///< k; 0 if nothing was packed
     std::int64_t columns() const noexcept;  ///< n; 0 if nothing was packed
     int device() const noexcept;            ///< that holds it
-    std::size_t bytes() const noexcept;     ///< of device memory: about 8 an element
+    std::size_t bytes() const noexcept;  ///< of device memory: about 8 an element, 4 without parts
 
     /// For the library's own operations; null in a matrix that was never packed, or moved from.
     const PackedOperand* operand() const noexcept { return operand_.get(); }

@@ -67,6 +67,7 @@ __device__ __forceinline__ int split_exponent(const GemmPlanes& planes, std::int
 
 template <GemmParts kind>
 __global__ void __launch_bounds__(gemm_split_threads, 3) gemm_split(GemmPlanesProduct product) {
+    if constexpr (!device::reallocates_registers) return device::trap();  // as gemm_planes
     constexpr int thread_m = gemm_split_edge / gemm_split_rows;
     constexpr int group_chunks = gemm_group / gemm_brick;
     const GemmPlanes &a = product.a, &b = product.b;

@@ -134,8 +134,9 @@ __global__ void __launch_bounds__(hopper_threads, 1)
 template <HopperForm form>
 void launch_gemm_hopper(device::Stream stream, const HopperWork& work) {
     for (const auto kernel : {gemm_hopper<form>, gemm_hopper_otherwise<form>})
-        device::launch_clusters("gemm", kernel, work.clusters, work.plan.cluster_blocks(),
-                                hopper_threads, sizeof(HopperShared), stream, work);
+        device::launch_dependent_clusters(
+            "gemm", kernel, work.clusters * work.plan.cluster_blocks(), work.plan.cluster_blocks(),
+            hopper_threads, sizeof(HopperShared), stream, work);
 }
 
 }  // namespace tinyblas

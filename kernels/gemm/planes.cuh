@@ -176,6 +176,8 @@ struct WholePatch {
 template <GemmParts kind>
 __global__ void __launch_bounds__(planes_threads, 2)
     gemm_planes(const __grid_constant__ GemmPlanesWork work) {
+    // Parts pay where the rung hopper runs: other GPUs' machine code is never asked for them.
+    if constexpr (!device::reallocates_registers) return device::trap();
     device::let_dependents_start();
     device::wait_for_launcher();
     if constexpr (kind == GemmParts::fp16x2) {

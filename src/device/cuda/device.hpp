@@ -10,20 +10,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/launch.hpp"
 #include "device/runtime.hpp"
 
 namespace tinyblas::device {
-
-/// More than 48 KB of shared memory must be allowed to a kernel before its launch.
-template <class Kernel>
-void allow_large_shared(const char* operation, Kernel* kernel, std::size_t large_shared) {
-    constexpr std::size_t always_allowed = 48 << 10;
-    if (large_shared > always_allowed)
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(large_shared)),
-              "cudaFuncSetAttribute", operation);
-}
 
 /// Enqueues kernel(arguments...) on `stream`; throws Error that names `operation` if the launch
 /// fails. Runs of `cluster` blocks along the grid's x, which they divide, are clusters.
@@ -32,30 +22,17 @@ template <class... Parameters, class... Arguments>
 void launch_grid_of_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                              unsigned cluster, dim3 block, std::size_t large_shared, Stream stream,
                              const Arguments&... arguments) {
-    allow_large_shared(operation, kernel, large_shared);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = large_shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = cluster > 1 ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
-          "cudaLaunchKernelExC", operation);
+    enqueue({operation, grid, block, large_shared, stream, cluster}, kernel, arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch_large(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                   std::size_t large_shared, Stream stream, const Arguments&... arguments) {
-    launch_grid_of_clusters(operation, kernel, grid, 1, block, large_shared, stream, arguments...);
+    enqueue({operation, grid, block, large_shared, stream}, kernel, arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
             Stream stream, const Arguments&... arguments) {
-    launch_large(operation, kernel, grid, block, 0, stream, arguments...);
+    enqueue({operation, grid, block, 0, stream}, kernel, arguments...);
 }
 
 /// launch_large of a kernel that has no use for the first-level cache: all that can be is shared
@@ -63,26 +40,14 @@ void launch(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim
 template <class... Parameters, class... Arguments>
 void launch_uncached(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                      std::size_t large_shared, Stream stream, const Arguments&... arguments) {
-    allow_large_shared(operation, kernel, large_shared);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-    attribute.val.sharedMemCarveout = 100;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = large_shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
-          "cudaLaunchKernelExC", operation);
+    enqueue({operation, grid, block, large_shared, stream, 1, true}, kernel, arguments...);
 }
 
 /// launch of one cluster of `blocks` blocks, at most 8.
 template <class... Parameters, class... Arguments>
 void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsigned blocks,
                     dim3 block, Stream stream, const Arguments&... arguments) {
-    launch_grid_of_clusters(operation, kernel, blocks, blocks, block, 0, stream, arguments...);
+    enqueue({operation, blocks, block, 0, stream, blocks}, kernel, arguments...);
 }
 
 /// launch_grid_of_clusters of a kernel that may start while the one before it on the stream still
@@ -92,24 +57,8 @@ template <class... Parameters, class... Arguments>
 void launch_dependent_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                                unsigned cluster, dim3 block, std::size_t large_shared,
                                Stream stream, const Arguments&... arguments) {
-    allow_large_shared(operation, kernel, large_shared);
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = large_shared;
-    config.stream = stream;
-    config.attrs = attributes;
-    const bool dependent =
-        properties(current_device(operation), operation).compute_capability == 90;
-    config.numAttrs = !dependent ? 0 : cluster > 1 ? 2 : 1;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
-          "cudaLaunchKernelExC", operation);
+    enqueue({operation, grid, block, large_shared, stream, cluster, false, true}, kernel,
+            arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch_large_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid,
@@ -121,7 +70,7 @@ void launch_large_dependent(const char* operation, void (*kernel)(Parameters...)
 template <class... Parameters, class... Arguments>
 void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                       Stream stream, const Arguments&... arguments) {
-    launch_large_dependent(operation, kernel, grid, block, 0, stream, arguments...);
+    launch_dependent_clusters(operation, kernel, grid, 1, block, 0, stream, arguments...);
 }
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage

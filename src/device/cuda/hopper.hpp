@@ -10,32 +10,6 @@
 
 namespace tinyblas::device {
 
-/// Enqueues `clusters` clusters of `cluster_blocks` blocks each, which may start before what is
-/// enqueued ahead of them has ended: the kernel calls wait_for_launcher().
-template <class... Parameters, class... Arguments>
-void launch_clusters(const char* operation, void (*kernel)(Parameters...), unsigned clusters,
-                     unsigned cluster_blocks, dim3 block, std::size_t large_shared, Stream stream,
-                     const Arguments&... arguments) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(large_shared)),
-          "cudaFuncSetAttribute", operation);
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = cluster_blocks;
-    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = clusters * cluster_blocks;
-    config.blockDim = block;
-    config.dynamicSmemBytes = large_shared;
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = 2;
-    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
-          "cudaLaunchKernelExC", operation);
-}
-
 /// The block's place in its cluster.
 __device__ __forceinline__ unsigned cluster_rank() {
     unsigned rank;

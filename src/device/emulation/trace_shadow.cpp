@@ -80,9 +80,9 @@ void Turns::take(std::uintptr_t word, std::uint32_t begin, std::uint32_t now) {
 }
 
 bool Turns::before(Slot slot) const {
-    const auto next = std::upper_bound(
-        known_.begin(), known_.end(), slot.time,
-        [](std::uint32_t time, const Past& past) { return time < past.begin; });
+    const auto next =
+        std::upper_bound(known_.begin(), known_.end(), slot.time,
+                         [](std::uint32_t time, const Past& past) { return time < past.begin; });
     return next != known_.begin() && slot.time <= std::prev(next)->end;
 }
 

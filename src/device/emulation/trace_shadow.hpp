@@ -123,8 +123,8 @@ class Order {
     std::uint32_t launch_ = 0, block_ = 0, interval_ = 0;  // when they began
 };
 
-/// The order of blocks, which run one after another: what a block does before an atomic operation is
-/// before what another does after a later one on the same word.
+/// The order of blocks, which run one after another: what a block does before an atomic operation
+/// is before what another does after a later one on the same word.
 class Turns {
   public:
     void begin_launch() { words_.clear(); }
