@@ -10,7 +10,7 @@ source "$(dirname "$0")/checks.sh"
 # is not looked at, so it is compiled fast.
 install_copy() {  # KIND ON|OFF
     cmake -S "$root" -B "$root/build/install" -DTINYBLAS_BACKEND=emulated -DBUILD_SHARED_LIBS="$2" \
-        -DTINYBLAS_BUILD_BLAS="$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+        -DTINYBLAS_BUILD_BLAS="$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG" \
         -DTINYBLAS_BUILD_TESTS=OFF -DTINYBLAS_BUILD_BENCH=OFF -DCMAKE_INSTALL_PREFIX="$work/first-$1" &&
         cmake --build "$root/build/install" -j"$(nproc)" &&
         cmake --install "$root/build/install" &&
