@@ -10,7 +10,6 @@
 #include "contest.hpp"
 #include "gemv_operands.hpp"
 #include "program.hpp"
-#include "tinyblas/error.hpp"
 #include "tinyblas/gemm.hpp"
 
 namespace tinyblas::bench {
@@ -196,28 +195,22 @@ Facts set_up(Session& session, const Options& options) {
 
 /// "sgemv,M,N" or "sgemv,M,N,A,X,Y", the last three places; so for ger.
 std::pair<char, GemvCase> parse_case(const std::string& text) {
-    const std::vector<std::string> all = words("case", text);
-    const std::string name = all[0].empty() ? "" : all[0].substr(1);
-    if ((all.size() != 3 && all.size() != 6) || (all[0][0] != 's' && all[0][0] != 'd') ||
-        (name != "gemv" && name != "ger"))
-        throw Error(Status::invalid_argument,
-                    "--case: '" + text +
-                        "' does not begin as sgemv,M,N or dger,M,N do; --help lists the flags");
+    constexpr const char* like = "sgemv,M,N or dger,M,N";
+    const auto [letter, name, all] = named_case(text, like);
+    if ((all.size() != 2 && all.size() != 5) || (name != "gemv" && name != "ger"))
+        refuse_case(text, like);
     GemvCase one = {name == "ger" ? GemvOperation::ger : GemvOperation::along, "asked",
-                    parse_number("case", all[1], 1), parse_number("case", all[2], 1)};
-    for (std::size_t i = 3; i < all.size(); ++i)
-        one.places.push_back(i == 3 ? parse_matrix_place("case", all[i])
+                    parse_number("case", all[0], 1), parse_number("case", all[1], 1)};
+    for (std::size_t i = 2; i < all.size(); ++i)
+        one.places.push_back(i == 2 ? parse_matrix_place("case", all[i])
                                     : parse_vector_place("case", all[i]));
-    return {all[0][0], one};
+    return {letter, one};
 }
 
 std::vector<Flag> flags(Options& options) {
     return {
-        {"kernel", "RUNG", "naive, tuned or best alone, without the ladder",
-         [&options](const std::string& name) {
-             options.kernel = gemv_kernel(name);
-             options.forced = true;
-         }},
+        kernel_flag("naive, tuned or best alone, without the ladder", gemv_kernel, options.kernel,
+                    options.forced),
         {"case", "OP,M,N",
          "this case instead: sgemv,M,N or dger,M,N, say; OP,M,N,A,X,Y: with A at the place\n"
          "ROW_STRIDE:COLUMN_STRIDE or ROW_STRIDE:COLUMN_STRIDE+SHIFT and vectors at INCREMENT\n"

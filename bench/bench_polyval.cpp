@@ -8,7 +8,6 @@
 #include "contest.hpp"
 #include "data.hpp"
 #include "program.hpp"
-#include "tinyblas/error.hpp"
 #include "tinyblas/matrix.hpp"
 #include "tinyblas/polyval.hpp"
 
@@ -207,29 +206,24 @@ Facts set_up(Session& session, const Options& options) {
 
 /// "spolyval,DEGREE,N" or "spolyval,DEGREE,N,X,Y", the last two places.
 std::pair<char, Case> parse_case(const std::string& text) {
-    const std::vector<std::string> all = words("case", text);
-    const bool has_places = all.size() == 5;
-    if ((all.size() != 3 && !has_places) || (all[0] != "spolyval" && all[0] != "dpolyval"))
-        throw Error(Status::invalid_argument, "--case: '" + text +
-                                                  "' does not begin as spolyval,DEGREE,N or "
-                                                  "dpolyval,DEGREE,N do; --help lists the flags");
-    Case one = {"burst", static_cast<int>(parse_number("case", all[1], 0)),
-                parse_number("case", all[2], 1)};
+    constexpr const char* like = "spolyval,DEGREE,N or dpolyval,DEGREE,N";
+    const auto [letter, name, all] = named_case(text, like);
+    const bool has_places = all.size() == 4;
+    if ((all.size() != 2 && !has_places) || name != "polyval") refuse_case(text, like);
+    Case one = {"burst", static_cast<int>(parse_number("case", all[0], 0)),
+                parse_number("case", all[1], 1)};
     if (has_places) {
-        one.in_place = all[4] == "in_place";
-        one.places = {parse_vector_place("case", all[3]),
-                      parse_vector_place("case", all[one.in_place ? 3 : 4])};
+        one.in_place = all[3] == "in_place";
+        one.places = {parse_vector_place("case", all[2]),
+                      parse_vector_place("case", all[one.in_place ? 2 : 3])};
     }
-    return {all[0][0], one};
+    return {letter, one};
 }
 
 std::vector<Flag> flags(Options& options) {
     return {
-        {"kernel", "RUNG", "naive, constant, tuned or best alone, without the ladder",
-         [&options](const std::string& name) {
-             options.kernel = polyval_kernel(name);
-             options.forced = true;
-         }},
+        kernel_flag("naive, constant, tuned or best alone, without the ladder", polyval_kernel,
+                    options.kernel, options.forced),
         {"case", "OP,D,N",
          "this case instead: spolyval,DEGREE,N or dpolyval,DEGREE,N; OP,D,N,X,Y: with vectors\n"
          "at these places, each as INCREMENT or INCREMENT+SHIFT (elements from a multiple of 16\n"

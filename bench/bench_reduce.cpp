@@ -10,7 +10,6 @@
 #include "contest.hpp"
 #include "program.hpp"
 #include "reduce_operands.hpp"
-#include "tinyblas/error.hpp"
 
 namespace tinyblas::bench {
 namespace {
@@ -210,28 +209,20 @@ Facts set_up(Session& session, const Options& options) {
 
 /// "sdot,N", "sdot,N,X" or "sdot,N,X,Y", the last two places.
 std::pair<char, ReduceCase> parse_case(const std::string& text) {
-    const std::vector<std::string> all = words("case", text);
-    const auto refuse = [&] {
-        throw Error(Status::invalid_argument,
-                    "--case: '" + text +
-                        "' does not begin as sasum,N or ddot,N do; --help lists the flags");
-    };
-    if (all.size() < 2 || all.size() > 4 || all[0].empty()) refuse();
-    const auto name = std::find(std::begin(names), std::end(names), all[0].substr(1));
-    if (name == std::end(names) || (all[0][0] != 's' && all[0][0] != 'd')) refuse();
-    ReduceCase one = {static_cast<Reduction>(name - names), "asked",
-                      parse_number("case", all[1], 1)};
-    for (std::size_t i = 2; i < all.size(); ++i)
+    constexpr const char* like = "sasum,N or ddot,N";
+    const auto [letter, name, all] = named_case(text, like);
+    const auto found = std::find(std::begin(names), std::end(names), name);
+    if (all.empty() || all.size() > 3 || found == std::end(names)) refuse_case(text, like);
+    ReduceCase one = {static_cast<Reduction>(found - names), "asked",
+                      parse_number("case", all[0], 1)};
+    for (std::size_t i = 1; i < all.size(); ++i)
         one.places.push_back(parse_vector_place("case", all[i]));
-    return {all[0][0], one};
+    return {letter, one};
 }
 
 std::vector<Flag> flags(Options& options) {
-    return {{"kernel", "RUNG", "naive, texture, tuned or best alone, without the ladder",
-             [&options](const std::string& name) {
-                 options.kernel = reduce_kernel(name);
-                 options.forced = true;
-             }},
+    return {kernel_flag("naive, texture, tuned or best alone, without the ladder", reduce_kernel,
+                        options.kernel, options.forced),
             {"case", "OP,N",
              "this case instead: sasum,N or ddot,N, say; OP,N,X,Y: with vectors at these places,\n"
              "each as INCREMENT or INCREMENT+SHIFT (elements from a multiple of 16 bytes).\n"

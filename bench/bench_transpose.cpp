@@ -230,10 +230,6 @@ std::pair<int, TransposeCase> parse_shape(const std::string& text) {
 }
 
 std::vector<Flag> flags(Options& options) {
-    const auto kernel = [&options](const std::string& name) {
-        options.asked.kernel = transpose_kernel(name);
-        options.forced = true;
-    };
     const auto entry = [&options](const std::string& text) {
         char* end = nullptr;
         const long line = std::strtol(text.c_str(), &end, 10);
@@ -247,7 +243,8 @@ std::vector<Flag> flags(Options& options) {
         options.forced = true;
     };
     return {
-        {"kernel", "RUNG", "naive, padded, tuned or best alone, without the ladder", kernel},
+        kernel_flag("naive, padded, tuned or best alone, without the ladder", transpose_kernel,
+                    options.asked.kernel, options.forced),
         {"entry", "I", "line I of the tuning table alone, or all: every line that is legal", entry},
         {"shape", "M,N,BYTES",
          "this matrix instead, of elements of 2, 4, 8 or 16 bytes; M,N,BYTES,A,B: at these\n"

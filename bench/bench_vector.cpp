@@ -9,7 +9,6 @@
 #include "contest.hpp"
 #include "data.hpp"
 #include "program.hpp"
-#include "tinyblas/error.hpp"
 #include "tinyblas/reduce.hpp"
 
 namespace tinyblas::bench {
@@ -137,19 +136,16 @@ Facts set_up(Session& session, const Options& options) {
 
 /// "saxpy,N" or "saxpy,N,X,Y", "sscal,N" or "sscal,N,X": the last words are places.
 std::pair<char, Case> parse_case(const std::string& text) {
-    const std::vector<std::string> all = words("case", text);
-    const std::string name = all[0].empty() ? "" : all[0].substr(1);
+    constexpr const char* like = "saxpy,N or dscal,N";
+    const auto [letter, name, all] = named_case(text, like);
     const bool scal = name == "scal";
-    if ((all.size() != 2 && all.size() != (scal ? 3 : 4)) || (!scal && name != "axpy") ||
-        (all[0][0] != 's' && all[0][0] != 'd'))
-        throw Error(Status::invalid_argument,
-                    "--case: '" + text +
-                        "' does not begin as saxpy,N or dscal,N do; --help lists the flags");
-    Case one = {scal, "asked", parse_number("case", all[1], 1)};
-    one.in_place = all.size() == 4 && all[3] == "in_place";
-    for (std::size_t i = 2; i < all.size(); ++i)
-        one.places.push_back(parse_vector_place("case", all[one.in_place ? 2 : i]));
-    return {all[0][0], one};
+    if ((all.size() != 1 && all.size() != (scal ? 2 : 3)) || (!scal && name != "axpy"))
+        refuse_case(text, like);
+    Case one = {scal, "asked", parse_number("case", all[0], 1)};
+    one.in_place = all.size() == 3 && all[2] == "in_place";
+    for (std::size_t i = 1; i < all.size(); ++i)
+        one.places.push_back(parse_vector_place("case", all[one.in_place ? 1 : i]));
+    return {letter, one};
 }
 
 std::vector<Flag> flags(Options& options) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "tinyblas/error.hpp"
 
@@ -120,6 +121,18 @@ std::vector<std::string> words(const char* flag, const std::string& list) {
     for (std::string word; std::getline(stream, word, ',');) found.push_back(word);
     if (found.empty()) refuse(std::string("--") + flag + ": the list is empty");
     return found;
+}
+
+void refuse_case(const std::string& text, const char* like) {
+    refuse("--case: '" + text + "' does not begin as " + like + " do");
+}
+
+NamedCase named_case(const std::string& text, const char* like) {
+    std::vector<std::string> all = words("case", text);
+    const std::string first = all.front();
+    if (first.empty() || (first[0] != 's' && first[0] != 'd')) refuse_case(text, like);
+    all.erase(all.begin());
+    return {first[0], first.substr(1), std::move(all)};
 }
 
 int run_program(const Program& program, int argc, char** argv) {
