@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* How are two matrices multiplied in C? C = A transpose(A) for a matrix of 2 x 3. Host arrays serve
- * under device emulation; with CUDA, pass device pointers.
- * Prints:
- *   14 32
- *   32 77
+/* How are two matrices multiplied in C? C = A transpose(A) for a matrix of 2 x 3, in memory that
+ * the host and the GPU share. -DEMULATED: the library is one for device emulation. Prints: 14 32 32
+ * 77
  */
 #include <stdio.h>
 #include <tinyblas/tinyblas.h>
+#ifdef EMULATED
+#include <stdlib.h>
+static float* shared(size_t count) { return calloc(count, sizeof(float)); }
+#else
+#include <cuda_runtime_api.h>
+static float* shared(size_t count) {
+    void* data = NULL;
+    return cudaMallocManaged(&data, count * sizeof(float), cudaMemAttachGlobal) ? NULL : data;
+}
+#endif
 
 int main(void) {
-    float a[] = {1, 2, 3, 4, 5, 6}, c[4] = {0};
-    tinyblas_context context;
-    int failed = tinyblas_create(&context) ||
-                 tinyblas_sgemm(context, TINYBLAS_ROW_MAJOR, TINYBLAS_NO_TRANS, TINYBLAS_TRANS, 2,
-                                2, 3, 1.0f, a, 3, a, 3, 0.0f, c, 2) ||
-                 tinyblas_synchronize(context);
-    printf("%g %g\n%g %g\n%s", c[0], c[1], c[2], c[3], tinyblas_last_error()); /* 14 32, 32 77 */
+    float *a = shared(6), *c = shared(4);
+    tinyblas_context context = NULL;
+    int failed = !a || !c || tinyblas_create(&context);
+    for (int i = 0; !failed && i < 6; ++i) a[i] = (float)(i + 1);
+    failed = failed ||
+             tinyblas_sgemm(context, TINYBLAS_ROW_MAJOR, TINYBLAS_NO_TRANS, TINYBLAS_TRANS, 2, 2, 3,
+                            1.0f, a, 3, a, 3, 0.0f, c, 2) ||
+             tinyblas_synchronize(context);
+    if (failed)
+        fprintf(stderr, "%s\n", tinyblas_last_error());
+    else
+        printf("%g %g\n%g %g\n", c[0], c[1], c[2], c[3]); /* 14 32, 32 77 */
     return tinyblas_destroy(context) || failed;
 }

@@ -149,11 +149,12 @@ testing::AssertionResult strict(GemmProblem<T>& p, const GemmChoice& choice) {
     return is_chain(choice) ? chained(p) : close(p);
 }
 
-/// Whether this device has a strict rung that relies on compute capability 9.0.
-inline bool runs_here(const Context& context, GemmKernel kernel) {
-    return (kernel != GemmKernel::sliced && kernel != GemmKernel::pipelined &&
-            kernel != GemmKernel::tensor) ||
-           context.compute_capability() == 90;
+/// Whether this device has a strict rung, and the line of the table.
+inline bool runs_here(const Context& context, GemmOptions options) {
+    const int capability = context.compute_capability();
+    for (const GemmKernel kernel : {GemmKernel::sliced, GemmKernel::pipelined, GemmKernel::tensor})
+        if (options.kernel == kernel && capability != 90) return false;
+    return options.entry < 0 || runs_on(gemm_table[options.entry], capability);
 }
 
 /// best, every strict rung for any C and every line of the table, for each type.
@@ -177,9 +178,7 @@ class GemmVariants : public testing::TestWithParam<GemmVariant> {
   protected:
     template <class Test>
     void run(Test test) {
-        if (!runs_here(context, options.kernel) ||
-            (options.entry >= 0 &&
-             !runs_on(gemm_table[options.entry], context.compute_capability()))) {
+        if (!runs_here(context, options)) {
             GemmProblem<float> any({1, 1, 1}, 1);
             EXPECT_THROW(any.run(context, options), Error);  // another GPU's
             return;

@@ -38,7 +38,7 @@ TEST(SmallGemmChoice, ByExtentsInFloat) {
                               {128, 128, 65'536},
                               {1000, 64, 1000}})
         EXPECT_EQ(chosen<float>(context, shape), GemmKernel::sliced) << shape.m << " " << shape.n;
-    if (!runs_here(context, GemmKernel::pipelined)) return;
+    if (!runs_here(context, {GemmKernel::pipelined})) return;
     for (const std::int64_t n : {2048, 4096, 4097, 8192, 16'384})
         EXPECT_EQ(chosen<float>(context, {n, n, n}), GemmKernel::pipelined) << n;
 }
@@ -47,7 +47,7 @@ TEST(SmallGemmChoice, ByExtentsInDouble) {
     Context context;
     EXPECT_EQ(chosen<double>(context, {1, 4096, 4096}), GemmKernel::gemv);
     const GemmKernel expected =
-        runs_here(context, GemmKernel::tensor) ? GemmKernel::tensor : GemmKernel::tuned;
+        runs_here(context, {GemmKernel::tensor}) ? GemmKernel::tensor : GemmKernel::tuned;
     for (const std::int64_t n : {64, 512, 1024, 4096, 4097, 8192})
         EXPECT_EQ(chosen<double>(context, {n, n, n}), expected) << n;
 }

@@ -321,24 +321,6 @@ TEST(Unset, SharedMemoryIsInEveryBlock) {
               HasSubstr(place(unset_line)), HasSubstr("thread (7, 0, 0) of block (0, 0, 0)")));
 }
 
-template <bool assumed>
-__global__ void read_without_effect(int* to) {
-    auto& line = device::shared<struct Assumed, int[threads]>();
-    if (assumed) device::assume_set(line);
-    __syncthreads();
-    to[threadIdx.x] = 0 * static_cast<volatile int*>(line)[threadIdx.x];
-    __syncthreads();
-    line[threads - 1 - threadIdx.x] = 1;
-    to[threadIdx.x] = line[threads - 1 - threadIdx.x];
-}
-
-TEST(Unset, SharedMemoryMayBeReadWhereTheKernelSaysSo) {
-    Zeros<int> to(threads);
-    EXPECT_EQ(report(read_without_effect<true>, 1, threads, to.data()), no_error);
-    EXPECT_THAT(report(read_without_effect<false>, 1, threads, to.data()),
-                HasSubstr("unset memory: a read of 4 bytes of shared memory"));
-}
-
 constexpr int copy_line = __LINE__ + 3;
 template <class T>
 __global__ void copy_line_of(T* to, const T* from) {

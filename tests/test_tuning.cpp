@@ -174,9 +174,9 @@ TEST(SmallTuningC, FromC) {
     tinyblas_context context = nullptr;
     ASSERT_EQ(tinyblas_create(&context), TINYBLAS_SUCCESS);
     const auto ran = [&] {
-        Matrix<float> x(8, 8);
+        Matrix<float> x(1, 64, Memory::managed), y(1, 64);
+        for (std::int64_t i = 0; i < 64; ++i) x(0, i) = 1;
         const float* const in = x.view().data;
-        Matrix<float> y(8, 8);
         EXPECT_EQ(tinyblas_sgemm(context, TINYBLAS_ROW_MAJOR, TINYBLAS_NO_TRANS, TINYBLAS_NO_TRANS,
                                  8, 8, 8, 1, in, 8, in, 8, 0, y.view().data, 8),
                   TINYBLAS_SUCCESS);

@@ -47,7 +47,14 @@ constexpr int next_stage(int stage) {
 
 /// Waits until all threads of the block agree that the next tiles are there and the last ones are
 /// no longer needed.
-__device__ __forceinline__ void exchange_tiles() { __syncthreads(); }
+template <class T, int entry>
+__device__ __forceinline__ void exchange_tiles() {
+    constexpr GemmTile t = gemm_table[entry].tile;
+    if constexpr (t.loaders > 0)
+        device::role_barrier(1, t.threads());
+    else
+        __syncthreads();
+}
 
 /// The tiles of A and B on their way into shared memory: the role of the threads that load.
 template <class T, int entry>
@@ -78,7 +85,7 @@ class TileStream {
     /// last.
     __device__ __forceinline__ void advance() {
         device::wait_for_copies<t.stages - 2>();
-        exchange_tiles();
+        exchange_tiles<T, entry>();
         request();
     }
 
@@ -152,7 +159,7 @@ __device__ __forceinline__ void gemm_tuned_tile(T alpha, const MatrixView<const 
         }
     };
     if constexpr (t.loaders > 0) {
-        multiply_all(exchange_tiles);
+        multiply_all(exchange_tiles<T, entry>);
     } else {
         Stream stream(a, b, corner.i, corner.j, tiles, thread);
         multiply_all([&] { stream.advance(); });

@@ -15,7 +15,9 @@
 // way for addresses. Threads that load leave before sums are added up.
 //
 // Limit: for small C, the launch and the way of the first tile from memory. Else a step of block_k
-// takes 1.5 times as long as its multiply-adds (an H200), with either way of loading.
+// takes 1.4 to 1.5 times as long as its multiply-adds (an H200): issue slots are 79 % busy, a tenth
+// of them with loads; for the rest, the two warps that a scheduler has to choose from wait at once,
+// for operands from the same bank of registers or, between two stages, for each other.
 #pragma once
 
 #include "sliced_loader.cuh"
@@ -59,7 +61,14 @@ struct SlicedClusterShared {
 
 /// Waits until all threads of the block agree that the next tiles are there and the last ones are
 /// no longer needed.
-__device__ __forceinline__ void meet() { __syncthreads(); }
+template <int entry>
+__device__ __forceinline__ void exchange() {
+    constexpr SlicedTile t = sliced_tile(entry, device::reallocates_registers);
+    if constexpr (t.tile.loaders > 0)
+        device::role_barrier(1, t.threads());
+    else
+        __syncthreads();
+}
 
 /// The tiles of A and B on their way into shared memory.
 template <int entry>
@@ -85,7 +94,7 @@ class SlicedStream {
     /// last.
     __device__ __forceinline__ void advance() {
         device::wait_for_copies<t.stages - 2>();
-        meet();
+        exchange<entry>();
         request<false>(t.block_k);
     }
 
@@ -134,10 +143,10 @@ __device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shar
             device::store_vector(&place[i][j], values);
         });
     };
-    meet();  // the tiles have been read
+    meet<entry>();  // the tiles have been read
     if constexpr (kept < s.slices) {
         if (slice >= kept) leave(shared.sums[slice - kept]);
-        meet();
+        meet<entry>();
         if (slice < kept)
             tile.visit_vectors(inside, [&](int i, int j, float(&sums)[4]) {
                 float more[4];
@@ -146,7 +155,7 @@ __device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shar
             });
     }
     if (slice < kept) leave(shared.sums[slice]);
-    meet();
+    meet<entry>();
 }
 
 template <int entry>
@@ -227,7 +236,6 @@ __global__ void __launch_bounds__(
     const std::int64_t left = work.a.columns - p;
     const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
     const int steps = (depth + t.block_k - 1) / t.block_k;
-    if (steps == 0) device::assume_set(shared.tiles);  // a first line is loaded all the same
 
     const auto multiply_all = [&](auto&& advance) {
         const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();
@@ -237,7 +245,7 @@ __global__ void __launch_bounds__(
         constexpr int lines = s.lines();
         int line = 0;  // through all stages
         advance();
-        tile.start(0);
+        if (steps > 0) tile.start(0);
         for (int left_steps = steps; left_steps > 0; --left_steps) {
 #pragma unroll
             for (int q = 0; q < lines - 1; ++q) tile.multiply(q, line, q + 1);
@@ -259,7 +267,7 @@ __global__ void __launch_bounds__(
             return;
         }
         if constexpr (t.loader_registers > 0) device::claim_registers<s.multiplier_registers()>();
-        multiply_all(meet);
+        multiply_all(exchange<entry>);
     } else {
         SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
         multiply_all([&] { stream.advance(); });

@@ -73,11 +73,11 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
         if (start.i >= work.c.rows || start.j >= work.c.columns) {  // nothing but to keep up
             for (unsigned left = unit.chunks(); left > 0; --left) {
                 ring.wait_until_full();
-                ring.leave(lane);
+                ring.leave();
             }
             return;
         }
-        tile.multiply(unit.chunks(), ring, lane);
+        tile.multiply(unit.chunks(), ring);
         if (unit.chunks() < work.plan.chunks && !add_parts<entry>(tile, work, unit, warp, lane))
             return;
         // Found out anew rather than kept in registers through the main loop.
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(gemm_tensor_table[entry].threads(),
         using Shared = TensorShared<entry, a_along_k, b_along_k>;
         Shared& shared = device::large_shared<Shared>();
         const int thread = static_cast<int>(threadIdx.x);
-        if (thread == 0) TensorRing<Shared>(shared, 0).make_barriers(t.loaders, t.warps());
+        if (thread == 0) TensorRing<Shared>(shared, 0).make_barriers(t.loaders, t.multipliers());
         __syncthreads();
         device::wait_for_launcher();
         device::let_dependents_start();

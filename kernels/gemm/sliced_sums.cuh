@@ -60,8 +60,18 @@ __device__ __forceinline__ void add_partials(float (&sum)[4], const float* from,
     }
 }
 
-/// Called by all threads of a block: vectors first ... last - 1 of its unit's sums, which
-/// value(sum, number) makes, become a part of C, or are left for another block.
+/// Waits for all threads of the block that multiply.
+template <int entry>
+__device__ __forceinline__ void meet() {
+    constexpr SlicedTile t = sliced_tile(entry, device::reallocates_registers);
+    if constexpr (t.tile.loaders > 0)
+        device::role_barrier(2, t.multipliers());
+    else
+        __syncthreads();
+}
+
+/// Called by all threads of a block that multiply: vectors first ... last - 1 of its unit's sums,
+/// which value(sum, number) makes, become a part of C, or are left for another block.
 template <int entry, class Value>
 __device__ __forceinline__ void finish_parts(const SlicedWork& work, const SlicedPlace& at,
                                              int first, int last, Value value) {
@@ -107,9 +117,9 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
         const unsigned groups = (slots_left + most - 1) / most;
         const unsigned members = group + 1 < groups ? most : slots_left - group * most;
         float* const start = slots + std::int64_t{group} * (stride * most) * tile_size;
-        __syncthreads();
+        meet<entry>();
         if (thread == 0) turn = device::take_turn(counters + group, members - 1);
-        __syncthreads();
+        meet<entry>();
         if (turn != members - 1) return;
         const bool end = groups == 1;
         each([&](float(&sum)[4], int number) {

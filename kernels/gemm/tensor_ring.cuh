@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ring of stages in shared memory through which the rung tensor's operands flow, and its
-// barriers: a stage is full when all copies into it have arrived, empty when all warps have left
-// it.
+// barriers: a stage is full when all copies into it have arrived, empty when all threads
+// that multiply have left it.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,10 @@ class TensorRing {
           parity_(parity) {}
 
     /// For one thread to call first.
-    __device__ __forceinline__ void make_barriers(unsigned loaders, unsigned warps) const {
+    __device__ __forceinline__ void make_barriers(unsigned loaders, unsigned multipliers) const {
         for (unsigned stage = 0; stage < Shared::stages; ++stage) {
             device::make_barrier(full_ + stage * 8, loaders);
-            device::make_barrier(empty_ + stage * 8, warps);
+            device::make_barrier(empty_ + stage * 8, multipliers);
         }
     }
 
@@ -59,10 +59,9 @@ class TensorRing {
         device::arrive_when_copied(full_ + stage_ * 8);
         next();
     }
-    /// For a warp that multiplies: it has read what it needs.
-    __device__ __forceinline__ void leave(int lane) {
-        __syncwarp();
-        if (lane == 0) device::arrive(empty_ + stage_ * 8);
+    /// For a thread that multiplies: it has read what it needs.
+    __device__ __forceinline__ void leave() {
+        device::arrive(empty_ + stage_ * 8);
         next();
     }
 

@@ -33,7 +33,7 @@ class TensorWarpTile {
 
     /// Multiplies as many chunks, at least one, as they come through the ring: sums start at zero
     /// and are one chain of multiply-adds in the order of k.
-    __device__ __forceinline__ void multiply(unsigned chunks, TensorRing<Shared>& ring, int lane) {
+    __device__ __forceinline__ void multiply(unsigned chunks, TensorRing<Shared>& ring) {
         constexpr int steps = t.block_k / 16;
         static_assert(steps * slabs % 2 == 0);
         constexpr bool single = strips == 1;
@@ -54,7 +54,7 @@ class TensorWarpTile {
                 const int next_step = last ? 0 : step + 1;
                 const auto load_next = [&] {
                     if (last) {
-                        ring.leave(lane);
+                        ring.leave();
                         if (!more) return;
                         ring.wait_until_full();
                         a = ring.a() + a_;

@@ -266,10 +266,6 @@ __device__ __forceinline__ void load_vector(T (&to)[count], const T* from) {
     const uint4 vector = *reinterpret_cast<const uint4*>(from);
     std::memcpy(to, &vector, 16);
 }
-/// What is read of `memory`, shared, before something is written there has no effect: a word for
-/// emulation.
-template <class T>
-__device__ __forceinline__ void assume_set(const T&) {}
 template <class T, int count>
 __device__ __forceinline__ void store_vector(T* to, const T (&from)[count]) {
     static_assert(count * sizeof(T) == 16);
@@ -401,6 +397,12 @@ __device__ __forceinline__ void multiply_fp64(double (&d)[4], const double (&a)[
         : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
           "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+}
+
+/// A barrier of the block's first or last `threads` threads (a multiple of 32), by a number from 1
+/// to 15. Unlike __syncthreads(), it may lie at different places of the code for different warps.
+__device__ __forceinline__ void role_barrier(int number, int threads) {
+    asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
 /// Barriers in shared memory that count arrivals and bytes. One thread makes them ready, then

@@ -206,12 +206,6 @@ template <class T>
 void load_element(T& to, SharedPointer<T> from, Place place = Place::here()) {
     read_at_once(&to, from.get(), sizeof to, place);
 }
-/// What is read of `memory`, shared, before something is written there has no effect: the traced
-/// build lets it pass.
-template <class T>
-void assume_set(const T& memory) {
-    trace_assumption(&memory, sizeof memory);
-}
 template <class T, int count>
 void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
     static_assert(count * sizeof(T) == 16);
@@ -287,6 +281,12 @@ template <int pending>
 void wait_for_copies() {
     finish_copies(pending);
 }
+/// A barrier of `threads` threads of the block, wherever it lies in the code. The others come to no
+/// barrier before they end.
+inline void role_barrier(int /*number*/, int /*threads*/, Place place = Place::here()) {
+    block_barrier(place);
+}
+
 /// Barriers of phases and copies of the copy engine (fibers.hpp) need no fences here.
 inline void publish_barriers() {}
 inline void publish_to_copies() {}

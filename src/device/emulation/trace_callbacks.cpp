@@ -108,10 +108,6 @@ void trace_departure(const void* address, std::size_t bytes, Place place) {
         traced_thread->tracer->see_copy(*traced_thread, place, Access::read, address, bytes);
 }
 
-void trace_assumption(const void* address, std::size_t bytes) {
-    if (traced_thread != nullptr) traced_thread->tracer->assume_set(address, bytes);
-}
-
 void read_at_once(void* to, const void* from, std::size_t bytes, Place place) {
     trace_access(Access::read, from, bytes, bytes, place);
     std::memcpy(to, from, bytes);

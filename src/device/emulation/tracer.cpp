@@ -203,14 +203,6 @@ void Tracer::see_copy(TracedThread& thread, Place place, Access access, const vo
     if (Region* const region = find(seen.site, seen.address)) check(*region, seen);
 }
 
-void Tracer::assume_set(const void* data, std::size_t bytes) {
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    Region* const region = search(address);
-    if (region == nullptr || region->space != Space::shared) return;
-    for (Cell& cell : region->shadow.cells(address - region->begin, bytes))
-        if (!order_.in_block(cell.write)) cell.write = {order_.block_began()};
-}
-
 void Tracer::check(Region& region, const Seen& seen) {
     if (seen.address < region.begin || seen.address + seen.bytes > region.end)
         return report(Fault::outside, region, seen);

@@ -76,9 +76,6 @@ class Tracer {
     void see_copy(TracedThread& thread, Place place, Access access, const void* address,
                   std::size_t bytes);
 
-    /// Shared memory that may be read as it is.
-    void assume_set(const void* address, std::size_t bytes);
-
     /// Whether this is shared memory or an allocation of the library.
     bool knows(const void* address) {
         return search(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
@@ -172,7 +169,6 @@ void trace_access(Access access, const void* address, std::size_t bytes, std::si
 /// An asynchronous copy arrives; the copy engine will read.
 void trace_arrival(const void* address, std::size_t bytes, Place place);
 void trace_departure(const void* address, std::size_t bytes, Place place);
-void trace_assumption(const void* address, std::size_t bytes);
 
 #else
 
@@ -199,7 +195,6 @@ enum class Access { read, write, atomic };
 inline void trace_access(Access, const void*, std::size_t, std::size_t, Place) {}
 inline void trace_arrival(const void*, std::size_t, Place) {}
 inline void trace_departure(const void*, std::size_t, Place) {}
-inline void trace_assumption(const void*, std::size_t) {}
 inline void read_at_once(void* to, const void* from, std::size_t bytes, Place) {
     std::memcpy(to, from, bytes);
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Every operation from eight threads at once, a context each: the bits of one thread alone.
+#include "mixed_calls.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+TEST(Threads, MixedCalls) {
+    constexpr int count = emulated ? 25 : 1000;
+    const auto alone = bits_alone();
+    std::vector<int> wrong(8, -1);
+    on_eight_threads([&](unsigned thread) {
+        MixedCalls calls;
+        wrong[thread] = differing(calls, thread, count, alone);
+    });
+    EXPECT_EQ(wrong, std::vector<int>(8, 0));
+}
+
+}  // namespace
+}  // namespace tinyblas::test
