@@ -39,7 +39,7 @@ std::string name(const Shape& shape) {
 }
 
 /// A line of the table as tiles.hpp has it.
-void print_entry(const GemmEntry& entry, const std::string& comment) {
+void print_entry(const GemmEntry& entry, double tflops, const std::string& comment) {
     const GemmTile& t = entry.tile;
     std::printf("    {Scalar::%s, %d, %3d,  %.2f, {%3d, %3d, %2d,  %3d, %2d,  %2d, %2d,  %d,  %d",
                 entry.type == Scalar::float32 ? "float32" : "float64", entry.oldest, entry.newest,
@@ -47,7 +47,7 @@ void print_entry(const GemmEntry& entry, const std::string& comment) {
                 t.thread_n, t.stages, t.min_blocks);
     if (t.loaders > 0) std::printf(",  %d, %d", t.loaders, t.loader_registers);
     if (t.loads_together > 0) std::printf(", %d", t.loads_together);
-    std::printf("}},  // %s\n", comment.c_str());
+    std::printf("}, %.1f, %.1f},  // %s\n", tflops, entry.turn, comment.c_str());
 }
 
 template <class T>
@@ -93,10 +93,7 @@ void tune(Context& context, Scalar type, const char* type_name) {
     }
     std::printf("\n");
     for (const int entry : entries) {
-        char figure[64];
-        std::snprintf(figure, sizeof figure, "%.1f TFLOP/s at %s", best[entry],
-                      best_at[entry].c_str());
-        print_entry(gemm_table[entry], figure);
+        print_entry(gemm_table[entry], best[entry], "at " + best_at[entry]);
     }
 }
 

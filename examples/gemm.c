@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How are two matrices multiplied in C? C = A transpose(A) for a matrix of 2 x 3, in memory that
- * the host and the GPU share. -DEMULATED: the library is one for device emulation. Prints: 14 32 32
- * 77
+ * the host and the GPU share. With -DEMULATED, for a library of device emulation.
+ * Prints:
+ *   14 32
+ *   32 77
  */
 #include <stdio.h>
 #include <tinyblas/tinyblas.h>

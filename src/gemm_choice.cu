@@ -58,24 +58,13 @@ bool runs_hopper(const Context& context) { return device::has_wgmma && is_90(con
 
 bool is_row_or_column(const auto& c) { return c.rows == 1 || c.columns == 1; }
 
-/// Seconds of the tuned rung.
-template <class T>
-double tuned_seconds(const Context& context, const GemmCall<T>& call) {
-    const double rate =
-        std::is_same_v<T, float> ? gemm_costs.strict_rate : gemm_costs.strict_rate_double;
-    const int entry = tuned_entry(context, call);
-    const double fill =
-        gemm_fill(gemm_table[entry].tile, context.multiprocessors(), call.c.rows, call.c.columns);
-    return 2.0 * static_cast<double>(call.c.rows) * static_cast<double>(call.c.columns) *
-               static_cast<double>(call.a.columns) / (rate * fill) +
-           gemm_costs.strict_start;
-}
-
 template <class T>
 GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     const std::size_t memory = context.scratch_limit();
     GemmStrictPlans plans;
-    plans.tuned_seconds = tuned_seconds(context, call);
+    plans.tuned_seconds =
+        gemm_tuned_seconds(gemm_table[tuned_entry(context, call)], context.multiprocessors(),
+                           call.c.rows, call.c.columns, call.a.columns);
     if constexpr (std::is_same_v<T, float>) {
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);

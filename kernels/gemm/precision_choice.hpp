@@ -26,11 +26,6 @@ struct GemmCosts {
     int tile = 128;                   // rows and columns of C that a multiprocessor works on
     double chunk = 1536 / 1.3e9;      // seconds that 64 k of a tile take: cycles by clock
     std::int64_t least_chunks = 8;    // of a tile, in one piece: no more blocks can share it
-
-    // Strict.
-    double strict_rate = 45e12;  // operations a second with all multiprocessors at work
-    double strict_rate_double = 22e12;
-    double strict_start = 3e-6;  // seconds
 };
 inline constexpr GemmCosts gemm_costs;
 
@@ -54,10 +49,7 @@ constexpr double gemm_strict_seconds(std::int64_t m, std::int64_t n, std::int64_
     constexpr const GemmCosts& cost = gemm_costs;
     constexpr auto any_scratch = static_cast<std::size_t>(-1);
     const int entry = choose_gemm_entry(Scalar::float32, 90, cost.multiprocessors, m, n);
-    const double fill = gemm_fill(gemm_table[entry].tile, cost.multiprocessors, m, n);
-    double least = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /
-                       (cost.strict_rate * fill) +
-                   cost.strict_start;
+    double least = gemm_tuned_seconds(gemm_table[entry], cost.multiprocessors, m, n, k);
     const auto consider = [&](const auto& plan) {
         if (plan.fits && plan.seconds < least) least = plan.seconds;
     };

@@ -53,22 +53,23 @@ struct GemmEntry {
     double least_fill;  // of all block tiles that the GPU runs at once, this part at least must lie
                         // in C
     GemmTile tile;
+    double tflops, turn;  // measured: TFLOP/s at best; microseconds that a block tile's start and
+                          // end take
 };
 
-// Figures: NVIDIA H200, at the size where the entry was fastest; bench/tune_gemm prints these
-// lines. Lines for 90 rely on warps that pass registers on, which machine code for 9.0a alone can
-// do.
+// Figures: NVIDIA H200; bench/tune_gemm prints these lines. Lines for 90 rely on warps that pass
+// registers on, which machine code for 9.0a alone can do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads together
-    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1}},  // 51.5 TFLOP/s at 8192x8192x8192
-    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120}},    // 49.6 TFLOP/s at 8192x8192x8192
-    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2}},               // 44.2 TFLOP/s at 3072x3072x3072
-    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4}},               // 31.7 TFLOP/s at 3072x3072x3072
-    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8}},  // 24.5 TFLOP/s at 8192x8192x8192
-    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6}},  // 23.3 TFLOP/s at 256x4096x4096
-    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2}},               // 19.9 TFLOP/s at 4096x4096x4096
-    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4}},               // 15.0 TFLOP/s at 512x6144x4096
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads together   TFLOP/s, turn
+    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1}, 51.5, 7.8},
+    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120}, 49.6, 3.7},
+    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2}, 44.2, 2.5},
+    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4}, 31.7, 2.0},
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8}, 24.5, 6.0},
+    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6}, 23.3, 3.5},
+    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2}, 19.9, 2.5},
+    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4}, 15.0, 2.0},
 };
 // clang-format on
 inline constexpr int gemm_entries = std::size(gemm_table);
@@ -123,6 +124,26 @@ constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t 
     const std::int64_t rounds = (tiles + at_once - 1) / at_once;
     return static_cast<double>(m) / static_cast<double>(rounds * at_once) * static_cast<double>(n) /
            (t.block_m * t.block_n);
+}
+
+/// Estimated seconds of an entry for m x n x k. Turns follow each other, in each of which a
+/// multiprocessor has min_blocks block tiles; in the last one perhaps fewer, which then take longer
+/// each than their share.
+constexpr double gemm_tuned_seconds(const GemmEntry& entry, int multiprocessors, std::int64_t m,
+                                    std::int64_t n, std::int64_t k) {
+    constexpr double launch = 2e-6, alone = 1.4;
+    constexpr int measured_on = 132;  // multiprocessors
+    const GemmTile& t = entry.tile;
+    const std::int64_t tiles =
+        ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n);
+    const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
+    const auto turns = static_cast<double>(tiles / at_once);
+    const std::int64_t last = (tiles % at_once + multiprocessors - 1) / multiprocessors;
+    const double blocks = static_cast<double>(last) / t.min_blocks;
+    const double turn = 2.0 * t.block_m * t.block_n * static_cast<double>(k) * t.min_blocks *
+                        measured_on / (entry.tflops * 1e12);
+    return launch + turns * (turn + entry.turn * 1e-6) +
+           (last > 0 ? blocks * (alone - (alone - 1) * blocks) * turn + entry.turn * 1e-6 : 0);
 }
 
 /// The first line that fits C of m x n on a GPU of this kind; the last one of its type fits always.

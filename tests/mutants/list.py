@@ -76,7 +76,7 @@ MUTANTS = [
            "slice < SlicedShared<entry>::kept(); ++slice)",
            "slice + 1 < SlicedShared<entry>::kept(); ++slice)", SLICED, "test_gemm_sliced:*EveryEdge*"),
     Mutant("a barrier is missing before slices are added up", "kernels/gemm/4_sliced.cuh",
-           "if (slice < kept) leave(shared.sums[slice]);\n    meet();",
+           "if (slice < kept) leave(shared.sums[slice]);\n    meet<entry>();",
            "if (slice < kept) leave(shared.sums[slice]);", SLICED, "test_gemm_sliced:*EveryEdge*"),
     Mutant("a part of k is dropped", "kernels/gemm/sliced_sums.cuh",
            "for (; q < count; ++q) {", "for (; q + 1 < count; ++q) {", SLICED,
