@@ -98,27 +98,33 @@ consumed() {  # SCRIPT NAME
     say "$2: $last"
 }
 
-# compute-sanitizer over the small shapes: one check a program and tool, a few at a time.
+# compute-sanitizer over the small shapes: one check a program and tool, a few at a time. racecheck, which takes ten times as
+# long as the others, sees a program in pieces.
 sanitize_one() {
-    local tool=$1 program=$2 begin=$SECONDS log=build/$1-${2##*/}.log
-    if timeout 300 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 99 "$program" \
+    local tool=$1 program=$2 piece=$3 pieces=$4 begin=$SECONDS log=build/$1-${2##*/}-$3.log
+    local what="$tool: ${program##*/}$( ((pieces == 1)) || echo ", piece $((piece + 1)) of $pieces")"
+    if GTEST_TOTAL_SHARDS=$pieces GTEST_SHARD_INDEX=$piece timeout 900 \
+        compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 99 "$program" \
         --gtest_filter='*Small*' --gtest_brief=1 >"$log" 2>&1 </dev/null; then
-        say "$tool: ${program##*/} clean in $((SECONDS - begin)) s"
+        say "$what clean in $((SECONDS - begin)) s"
     else
         tail -40 "$log"
-        say "$tool: ${program##*/} FAILED after $((SECONDS - begin)) s"
+        say "$what FAILED after $((SECONDS - begin)) s"
         return 1
     fi
 }
 sanitize() {
-    local tool program job checks=()
+    local tool program job piece pieces checks=()
     for program in build/cuda/tests/test_*; do
         [[ -f $program && -x $program ]] || continue
         "$program" --gtest_list_tests --gtest_filter='*Small*' 2>/dev/null | grep -q '^ ' || continue
-        for tool in memcheck racecheck initcheck; do
-            while (($(jobs -rp | wc -l) >= (jobs < 8 ? jobs : 8))); do sleep 0.2; done
-            sanitize_one "$tool" "$program" &
-            checks+=($!)
+        for tool in memcheck racecheck initcheck synccheck; do
+            pieces=$([[ $tool == racecheck ]] && echo 4 || echo 1)
+            for ((piece = 0; piece < pieces; ++piece)); do
+                while (($(jobs -rp | wc -l) >= (jobs < 8 ? jobs : 8))); do sleep 0.2; done
+                sanitize_one "$tool" "$program" "$piece" "$pieces" &
+                checks+=($!)
+            done
         done
     done
     for job in "${checks[@]}"; do

@@ -53,23 +53,23 @@ struct GemmEntry {
     double least_fill;  // of all block tiles that the GPU runs at once, this part at least must lie
                         // in C
     GemmTile tile;
-    double tflops, turn;  // measured: TFLOP/s at best; microseconds that a block tile's start and
-                          // end take
+    double tflops, turn;  // TFLOP/s at best, measured; microseconds that a block tile's start and
+                          // end take, measured for float, estimated for double
 };
 
 // Figures: NVIDIA H200; bench/tune_gemm prints these lines. Lines for 90 rely on warps that pass
 // registers on, which machine code for 9.0a alone can do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads together   TFLOP/s, turn
-    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1}, 51.5, 7.8},
-    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120}, 49.6, 3.7},
-    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2}, 44.2, 2.5},
-    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4}, 31.7, 2.0},
-    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8}, 24.5, 6.0},
-    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6}, 23.3, 3.5},
-    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2}, 19.9, 2.5},
-    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4}, 15.0, 2.0},
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, together  TFLOP/s, turn
+    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1},  51.5, 7.8},
+    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120},    49.6, 3.7},
+    {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
+    {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8},  24.5, 6.0},
+    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6},  23.3, 3.5},
+    {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2},               19.9, 2.5},
+    {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4},               15.0, 2.0},
 };
 // clang-format on
 inline constexpr int gemm_entries = std::size(gemm_table);
