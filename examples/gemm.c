@@ -10,12 +10,14 @@
 #ifdef EMULATED
 #include <stdlib.h>
 static float* shared(size_t count) { return calloc(count, sizeof(float)); }
+static void release(float* data) { free(data); }
 #else
 #include <cuda_runtime_api.h>
 static float* shared(size_t count) {
     void* data = NULL;
     return cudaMallocManaged(&data, count * sizeof(float), cudaMemAttachGlobal) ? NULL : data;
 }
+static void release(float* data) { cudaFree(data); }
 #endif
 
 int main(void) {
@@ -31,5 +33,7 @@ int main(void) {
         fprintf(stderr, "%s\n", tinyblas_last_error());
     else
         printf("%g %g\n%g %g\n", c[0], c[1], c[2], c[3]); /* 14 32, 32 77 */
+    release(a);
+    release(c);
     return tinyblas_destroy(context) || failed;
 }

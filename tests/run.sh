@@ -143,8 +143,8 @@ if ! is_missing libboost-context-dev; then
     # Minutes of the same kernels on the same kinds of tiles, once more, in other orders or in double: the plain run has them.
     long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|Agree|Contexts\.On|Reduce\.|GemmReals'
     long+='|(Batched|Gemv|Ger|BlasLarge|BlasSmall)\..*<double>|float64_(best|naive|tiled|tuned)|(Batched|Gemv)Semantics'
-    long+='|^GemmAccurate|^Transpose\.|SmallScratch\.|RaggedShapes|LargerShapes|GemmSliced\.EveryEdge/[2-7]'
-    long+='|SmallGemmBatched.*(EveryStorage|EveryOp|BitsOfEveryKernel)'
+    long+='|^GemmAccurate|^Transpose\.|SmallScratch\.|RaggedShapes|LargerShapes|GemmSliced\.EveryEdge/[2-8]|^Threads\.'
+    long+='|SmallGemmBatched.*(EveryStorage|EveryOp|EveryKernel)|ThresholdsOfDrift'
     long+='|RaggedVectors|AroundEvery|OneLargerProduct|FollowsItsPlan|EveryRouteOfTheGuard|NothingIsLeftOver|GroupsMayDrift'
     long+='|ChangesWhatSgemmComputes|FallsBackToStrict|StrictProductsAreStrict|AGridHas'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines

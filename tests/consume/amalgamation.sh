@@ -17,16 +17,18 @@ compile_emulated() {
 compile_cuda() {  # two architectures, to PTX alone: ptxas would take minutes for all kernels
     local nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     libraries=("-L$(dirname "$nvcc")/../lib64" -lcudart_static -ldl -lrt -lpthread)
+    backend_flags=("-I$(dirname "$nvcc")/../include")
     "$nvcc" -std=c++20 --expt-relaxed-constexpr -Xcicc -O0 -Xcompiler -O0,-Wall,-Wextra,-Werror,-ffp-contract=off \
         -DTINYBLAS_HAS_SM_90A=1 -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90a,code=compute_90a --threads=2 \
         -c "$single/tinyblas_single.cu" -o "$work/single.o"
 }
 libraries=(-lboost_context)
+backend_flags=(-DEMULATED)
 link() {  # LANGUAGE COMPILER...
     local source=$work/main.$1 header=hpp
     [[ $1 == c ]] && header=h
     sed "s|<tinyblas/tinyblas.$header>|\"tinyblas_single.h\"|" "$root/examples/gemm.$1" >"$source"
-    "${@:2}" -Wall -Wextra -Werror "-I$single" -c "$source" -o "$work/main.o" &&
+    "${@:2}" "${backend_flags[@]}" -Wall -Wextra -Werror "-I$single" -c "$source" -o "$work/main.o" &&
         g++ "$work/main.o" "$work/single.o" "${libraries[@]}" -o "$work/program-$1"
 }
 has_all_names() {  # of the C interface
