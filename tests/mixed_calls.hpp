@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "accurate_gemm.hpp"
-#include "tinyblas/packed.hpp"
 #include "tinyblas/tinyblas.hpp"
 
 namespace tinyblas::test {
@@ -25,8 +24,9 @@ struct MixedOperands {
         for (Matrix<T>* to : {&a_, &graded_, &broken_, &before_}) {
             for (std::int64_t i = 0; i < length; ++i)
                 staged(0, i) = static_cast<T>(random.normal());
-            if (to == &graded_)  // for fp32: more than two fp16 parts hold
-                for (std::int64_t i = 0; i < length; i += 2) staged(0, i) *= T(0x1p-34);
+            if (to == &graded_)  // more than two fp16 parts hold, less than three bf16 parts do
+                for (std::int64_t i = 0; i < length; ++i)
+                    staged(0, i) = static_cast<T>((1 + random.uniform()) * (i % 2 ? 1 : -0x1p-34));
             if (to == &broken_) staged(0, length / 2) = INFINITY;
             copy(context, staged, *to);
             context.synchronize();
@@ -50,8 +50,8 @@ struct MixedOperands {
     VectorView<const T> x(std::int64_t n) const { return {a_.view().data, n, 1}; }
     VectorView<const T> y(std::int64_t n) const { return {graded_.view().data, n, 1}; }
     VectorView<T> result(std::int64_t n) { return {out_.view().data, n, 1}; }
-    /// The first `n` x `n` elements of each of `batch` matrices that overlap in memory; those of
-    /// the list number 2, in the result, do not.
+    /// `batch` matrices of n x n elements, n at most 20, side by side in a (list 0), graded (1) or
+    /// the result (2).
     template <class U>
     MatrixArray<U> list(int number, std::int64_t n) {
         return MatrixArray<U>::row_major(const_cast<U* const*>(&pointers_.view()(number, 0)), n, n,
@@ -99,17 +99,36 @@ class MixedCalls {
     }
 
     std::size_t size() const { return calls_.size(); }
+    /// What a result is before a call.
+    bool is_untouched(const std::vector<std::byte>& bits) {
+        const auto before = [&](auto& operands) {
+            return bytes_of_all(operands.after(context_, [] {}));
+        };
+        return bits == before(single_) || bits == before(double_);
+    }
+    /// The guard's verdicts on the operands of products from parts.
+    std::vector<GemmVerdict> verdicts() {
+        std::vector<GemmVerdict> all;
+        for (const MatrixView<const float> a : {single_.a(), single_.graded(), single_.broken()})
+            all.push_back(
+                explain(context_, 1, a, single_.b(), 0, single_.c(), {split_or_best(context_)})
+                    .verdict);
+        return all;
+    }
     /// The bits of call number `i`'s result.
     std::vector<std::byte> run(std::size_t i) { return calls_[i](); }
 
   private:
+    template <class T>
+    static std::vector<std::byte> bytes_of_all(const std::vector<T>& values) {
+        const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+        return {bytes, bytes + values.size() * sizeof(T)};
+    }
+
     template <class T, class Call>
     void add(MixedOperands<T>& operands, Call call) {
         calls_.push_back([this, &operands, call] {
-            const std::vector<T> values =
-                operands.after(context_, [&] { call(context_, operands); });
-            const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
-            return std::vector<std::byte>(bytes, bytes + values.size() * sizeof(T));
+            return bytes_of_all(operands.after(context_, [&] { call(context_, operands); }));
         });
     }
 

@@ -63,11 +63,7 @@ struct SlicedClusterShared {
 /// no longer needed.
 template <int entry>
 __device__ __forceinline__ void exchange() {
-    constexpr SlicedTile t = sliced_tile(entry, device::reallocates_registers);
-    if constexpr (t.tile.loaders > 0)
-        device::role_barrier(1, t.threads());
-    else
-        __syncthreads();
+    meet<entry, true>();
 }
 
 /// The tiles of A and B on their way into shared memory.

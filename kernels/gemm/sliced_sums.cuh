@@ -60,12 +60,12 @@ __device__ __forceinline__ void add_partials(float (&sum)[4], const float* from,
     }
 }
 
-/// Waits for all threads of the block that multiply.
-template <int entry>
+/// Waits for all threads of the block that multiply; `all`: for those that only load, too.
+template <int entry, bool all = false>
 __device__ __forceinline__ void meet() {
     constexpr SlicedTile t = sliced_tile(entry, device::reallocates_registers);
     if constexpr (t.tile.loaders > 0)
-        device::role_barrier(2, t.multipliers());
+        device::role_barrier(all ? 1 : 2, all ? t.threads() : t.multipliers());
     else
         __syncthreads();
 }
