@@ -19,7 +19,7 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k) {
     const HopperPlan plan(m, n, k);
     const bool paired = plan.form == HopperForm::paired;
     EXPECT_EQ(plan.tiles_m, pieces(m, paired ? 256 : 128));
-    EXPECT_EQ(plan.tiles_n, pieces(n, 128));
+    EXPECT_EQ(plan.tiles_n, pieces(n, paired ? 128 : 64));
     EXPECT_EQ(plan.chunks, pieces(k, 64));
     EXPECT_EQ(plan.units(), plan.whole + (plan.tiles() - plan.whole) * plan.slices);
     ASSERT_GE(plan.slices, 1u);
@@ -32,7 +32,7 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k) {
         EXPECT_EQ(plan.partial_bytes(),
                   std::size_t{2} * plan.cut_tiles() * plan.slices * 128 * 128 * 4);
     } else {
-        EXPECT_TRUE(plan.slices == 2 || plan.slices == 4 || plan.slices == 8);
+        EXPECT_TRUE(plan.slices == 1 || plan.slices == 2 || plan.slices == 4);
         EXPECT_LE(plan.units(), HopperPlan::blocks);
         EXPECT_EQ(plan.whole, 0u);
         EXPECT_EQ(plan.partial_bytes(), 0u);
@@ -52,7 +52,10 @@ TEST(HopperPlan, FillsTheLastTurn) {
     const HopperPlan cut(1536, 1536, 1536);  // 72 cluster tiles for 66 clusters
     EXPECT_EQ(cut.whole, 66u);
     EXPECT_GT(cut.slices, 1u);
-    const HopperPlan sliced(1024, 1024, 1024);  // 64 tiles for 132 blocks
+    const HopperPlan narrow(1024, 1024, 1024);  // 128 tiles for 132 blocks
+    EXPECT_EQ(narrow.form, HopperForm::sliced);
+    EXPECT_EQ(narrow.slices, 1u);
+    const HopperPlan sliced(512, 1024, 4096);  // 64 tiles
     EXPECT_EQ(sliced.form, HopperForm::sliced);
     EXPECT_EQ(sliced.slices, 2u);
 }

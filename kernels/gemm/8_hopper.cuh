@@ -20,9 +20,9 @@
 // points to zero: so t is short, and m is added to by the ordinary adder, rounded to nearest. That
 // happens while the tensor cores are busy with x, which is 2^-11 as large and may run longer.
 //
-// Where C is small, clusters share k instead (HopperForm::sliced). Sources: Ootomo and Yokota,
-// Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022; Fasi, Higham,
-// Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021.
+// Where C is small, tiles are half as wide, and clusters may share k (HopperForm::sliced). Sources:
+// Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022;
+// Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021.
 //
 // Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 93 % of the
 // cycles. Below n = 2048: the start of three kernels, and instructions that come from memory once
@@ -46,9 +46,10 @@ __device__ __forceinline__ void multiply_parts(const HopperWork& work, HopperSha
     const unsigned rank = device::cluster_rank();
     if (threadIdx.x < 128) {
         device::give_up_registers<hopper_copy_registers>();
-        if (threadIdx.x % 32 == 0 && threadIdx.x / 32 < hopper_copiers<form>)
+        if (threadIdx.x % 32 == 0 && threadIdx.x / 32 < hopper_copiers)
             copy_bricks<form, kind>(work, address, rank, threadIdx.x / 32, cross);
         if (form == HopperForm::sliced) {  // as exchange_slices
+            if (work.plan.slices == 1) return;
             device::cluster_arrive();
             device::cluster_wait();
         }

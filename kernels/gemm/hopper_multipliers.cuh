@@ -14,7 +14,8 @@ class HopperMultipliers {
     // In which t is summed: the shorter, the less is lost to truncation, at more additions. Where
     // C is small, a strict product would share k among blocks, and lose little, too.
     static constexpr int halves = form == HopperForm::sliced ? 2 : 1;
-    using Sums = HopperSums;
+    static constexpr int count = hopper_block_n(form) / 2;  // of a thread's sums
+    using Sums = float[count];
 
   public:
     __device__ __forceinline__ HopperMultipliers(const HopperWork& work, HopperShared& shared,
@@ -38,16 +39,16 @@ class HopperMultipliers {
             else
                 multiply_once(m, row, at);
             const HopperColumns columns = columns_in(shared_.exponents[exponents_]);
-            if constexpr (form == HopperForm::sliced) {
+            if (form == HopperForm::sliced && work_.plan.slices > 1) {
                 drift_to_end(m, row, columns, at);
                 exchange_slices<kind>(m, work_, shared_, at);
-            } else if (!at.cut) {
+            } else if (form == HopperForm::sliced || !at.cut) {
                 unscale<kind>(m, row, columns);
                 store_tile(m, work_.product, at);
             } else {
                 drift_to_end(m, row, columns, at);
                 if (!add_cut_slices(m, work_, shared_, at)) return;
-                unscale<kind>(m, row, last_columns<kind>(work_, at));
+                unscale<kind>(m, row, last_columns<form, kind>(work_, at));
                 store_tile(m, work_.product, at);
             }
         });
@@ -58,7 +59,7 @@ class HopperMultipliers {
     __device__ __forceinline__ void read_row_exponents(int (&row)[2], unsigned tile_i,
                                                        unsigned group) const {
         const int* const from =
-            hopper_exponents(work_.a<kind>(), work_.plan.a_bricks, tile_i * hopper_halves + half_,
+            hopper_exponents(work_.a<kind>(), work_.plan.a_bricks, tile_i * hopper_a_halves + half_,
                              work_.plan, group) +
             first_row() % gemm_brick;
         row[0] = device::load_fresh(from);  // of bf16x3, this kernel wrote it
@@ -91,7 +92,8 @@ class HopperMultipliers {
     __device__ __forceinline__ void multiply(Sums& d, std::uint32_t a_slot, std::uint32_t b_slot,
                                              bool add) const {
         const std::uint64_t a = device::swizzled_rows(a_slot + half_ * hopper_brick_bytes);
-        const std::uint64_t b = device::swizzled_rows(b_slot + hopper_halves * hopper_brick_bytes);
+        const std::uint64_t b =
+            device::swizzled_rows(b_slot + hopper_a_halves * hopper_brick_bytes);
 #pragma unroll
         for (int step = first; step < first + count; ++step) {
             constexpr int step_units = hopper_step * 2 / 16;  // of 16 bytes
@@ -214,7 +216,7 @@ class HopperMultipliers {
         device::wait_for_products<pending>();
         device::settle(t);
 #pragma unroll
-        for (int e = 0; e < hopper_sums; ++e) m[e] += t[e];
+        for (int e = 0; e < count; ++e) m[e] += t[e];
         device::settle(t);
     }
 
@@ -222,7 +224,7 @@ class HopperMultipliers {
     static __device__ __forceinline__ void fold(Sums& m, Sums& x) {
         device::settle(x);
 #pragma unroll
-        for (int e = 0; e < hopper_sums; ++e)
+        for (int e = 0; e < count; ++e)
             m[e] = kind == GemmParts::fp16x2 ? fmaf(x[e], 0x1p-11f, m[e]) : m[e] + x[e];
         device::settle(x);
     }
@@ -244,7 +246,7 @@ class HopperMultipliers {
         int last_row[2];
         read_row_exponents(last_row, at.tile_i, work_.plan.groups - 1);
         rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns,
-                last_columns<kind>(work_, at));
+                last_columns<form, kind>(work_, at));
         row[0] = last_row[0];
         row[1] = last_row[1];
     }

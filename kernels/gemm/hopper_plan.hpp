@@ -10,19 +10,19 @@
 
 namespace tinyblas {
 
-/// A block's tile of C.
-inline constexpr int hopper_block_m = 128, hopper_block_n = 128;
-inline constexpr int hopper_tile = hopper_block_m * hopper_block_n;
-
 /// paired: clusters of two blocks, one's tile above the other's, take tiles in turns. Where the
 /// last turn would leave many clusters idle, its tiles (and perhaps those of the turn before) are
 /// cut along k, and their sums added up by the block that ends last:
 ///
 ///   tiles 0 ... whole - 1: one unit of work each | the others: `slices` units each
 ///
-/// sliced: few tiles, each a cluster's, whose blocks share k. In both forms sums are added in the
-/// order of the slices.
+/// sliced: few tiles, half as wide, each a cluster's of one block or of several that share k. In
+/// both forms sums are added in the order of the slices.
 enum class HopperForm { paired, sliced };
+
+/// A block's tile of C.
+inline constexpr int hopper_block_m = 128;
+constexpr int hopper_block_n(HopperForm form) { return form == HopperForm::paired ? 128 : 64; }
 
 struct HopperPlan {
     HopperForm form = HopperForm::paired;
@@ -35,20 +35,21 @@ struct HopperPlan {
 
     /// What a turn is planned for: the blocks of an H200. Another number is only less even.
     static constexpr unsigned blocks = 132;
-    static constexpr unsigned most_slices = 8;  // of a cluster
+    static constexpr unsigned blocks_in_fours = 120;  // if clusters are of four
+    static constexpr unsigned most_slices = 4;        // of a cluster
     static constexpr unsigned most_cut_units = blocks;
 
     /// @param m, n, k  few enough that all numbers here fit 31 bits
     constexpr HopperPlan(std::int64_t m, std::int64_t n, std::int64_t k)
         : tiles_m(pieces(m, 2 * hopper_block_m)),
-          tiles_n(pieces(n, hopper_block_n)),
+          tiles_n(pieces(n, hopper_block_n(form))),
           whole(tiles()),
           chunks(pieces(k, gemm_brick)),
           groups(pieces(k, gemm_group)),
           a_bricks(pieces(m, gemm_brick)),
           b_bricks(pieces(n, gemm_brick)) {
         // Times in those of a chunk. What a unit takes besides its chunks is measured.
-        constexpr unsigned start = 3, start_of_cut = 9, start_of_sliced = 4, clusters = blocks / 2;
+        constexpr unsigned start = 3, start_of_cut = 9, start_of_sliced = 2, clusters = blocks / 2;
         unsigned least = pieces(tiles(), clusters) * (chunks + start);
         const unsigned full_turns = tiles() / clusters;
         for (unsigned kept = full_turns < 1 ? 0 : full_turns - 1; kept <= full_turns; ++kept) {
@@ -63,13 +64,19 @@ struct HopperPlan {
                 slices = s;
             }
         }
-        const unsigned block_tiles = pieces(m, hopper_block_m) * tiles_n;
-        for (unsigned s = 2; s <= most_slices && s <= chunks && block_tiles * s <= blocks; s *= 2) {
-            const unsigned cost = pieces(chunks, s) + start_of_sliced;
+        constexpr HopperForm sliced = HopperForm::sliced;
+        const unsigned rows = pieces(m, hopper_block_m),
+                       columns = pieces(n, hopper_block_n(sliced));
+        for (unsigned s = 1; s <= most_slices && s <= chunks; s *= 2) {
+            if (rows * columns * s > (s > 2 ? blocks_in_fours : blocks)) break;
+            // A chunk takes five eighths as long.
+            const unsigned cost =
+                pieces(pieces(chunks, s) * 5, 8) + start_of_sliced + (s > 1 ? 1 + s / 2 : 0);
             if (cost >= least) continue;
             least = cost;
-            form = HopperForm::sliced;
-            tiles_m = pieces(m, hopper_block_m);
+            form = sliced;
+            tiles_m = rows;
+            tiles_n = columns;
             whole = 0;
             slices = s;
         }
@@ -81,9 +88,9 @@ struct HopperPlan {
     constexpr unsigned cluster_blocks() const { return form == HopperForm::paired ? 2 : slices; }
     /// Sums of slices, kept for the block that adds them up.
     constexpr std::size_t partial_bytes() const {
-        return form == HopperForm::paired
-                   ? std::size_t{2} * cut_tiles() * slices * hopper_tile * sizeof(float)
-                   : 0;
+        return form == HopperForm::paired ? std::size_t{2} * cut_tiles() * slices * hopper_block_m *
+                                                hopper_block_n(form) * sizeof(float)
+                                          : 0;
     }
 
   private:

@@ -15,8 +15,12 @@ namespace tinyblas {
 inline constexpr unsigned hopper_slots = 7;
 inline constexpr int hopper_step = 16;  // k of one instruction
 inline constexpr unsigned hopper_brick_bytes = gemm_brick * gemm_brick * 2;
-inline constexpr unsigned hopper_halves = hopper_block_n / gemm_brick;  // bricks of a tile's edge
-inline constexpr unsigned hopper_slot_bytes = 2 * hopper_halves * hopper_brick_bytes;
+/// Bricks of a tile's edges, in a slot one after another.
+inline constexpr unsigned hopper_a_halves = hopper_block_m / gemm_brick;
+template <HopperForm form>
+constexpr unsigned hopper_b_halves = hopper_block_n(form) / gemm_brick;
+inline constexpr unsigned hopper_most_columns = hopper_block_n(HopperForm::paired);
+inline constexpr unsigned hopper_slot_bytes = 4 * hopper_brick_bytes;
 inline constexpr unsigned hopper_group_chunks = gemm_group / gemm_brick;
 /// Exponents of B's rows lie in shared memory until a group later: copies may run ahead of the
 /// multipliers by as many groups as slots hold, and one is kept to compare with.
@@ -24,7 +28,7 @@ inline constexpr unsigned hopper_exponent_buffers = 5;
 
 struct HopperShared {
     std::uint8_t slots[hopper_slots][hopper_slot_bytes];
-    int exponents[hopper_exponent_buffers][hopper_block_n];
+    int exponents[hopper_exponent_buffers][hopper_most_columns];
     std::uint64_t full[hopper_slots], empty[hopper_slots];
     unsigned turn;
 };
@@ -46,7 +50,7 @@ class HopperAddress {
     }
     __device__ __forceinline__ std::uint32_t exponents(unsigned buffer) const {
         return base_ + offsetof(HopperShared, exponents) +
-               buffer * (hopper_block_n * unsigned{sizeof(int)});
+               buffer * (hopper_most_columns * unsigned{sizeof(int)});
     }
 
   private:
@@ -146,9 +150,8 @@ __device__ __forceinline__ const int* hopper_exponents(const GemmPlanes& planes,
 }
 
 /// Threads that copy, of a warp each: one alone would not keep up. The first two bring A's halves
-/// of a slot; the others B's: a half each, or, paired, the half of which the block brings to both.
-template <HopperForm form>
-constexpr unsigned hopper_copiers = form == HopperForm::paired ? 3 : 4;
+/// of a slot; the third B's: all, or, paired, the half which the block brings to both.
+inline constexpr unsigned hopper_copiers = 3;
 
 /// The role of copier `copier`: its share of all slots, one part of a chunk each.
 template <HopperForm form, GemmParts kind>
@@ -157,17 +160,19 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
     constexpr unsigned parts = gemm_parts(kind);
     constexpr bool paired = form == HopperForm::paired;
     const HopperPlan& plan = work.plan;
-    const bool of_a = copier < hopper_halves;
-    const unsigned half = of_a ? copier : paired ? rank : copier - hopper_halves;
+    const bool of_a = copier < hopper_a_halves;
+    const unsigned half = of_a ? copier : paired ? rank : 0;
+    constexpr unsigned b_halves = hopper_b_halves<form>;
+    constexpr unsigned exponents_bytes = gemm_brick * sizeof(int);  // of a brick
     const std::uint16_t* const bricks = of_a ? work.a<kind>().bricks : work.b<kind>().bricks;
     const unsigned row_bricks = of_a ? plan.a_bricks : plan.b_bricks;
-    const unsigned place = (of_a ? half : hopper_halves + half) * hopper_brick_bytes;
+    const unsigned place = (of_a ? half : hopper_a_halves + half) * hopper_brick_bytes;
     const unsigned step = cross ? 1 : parts;
     HopperRing ring(1);
     unsigned buffer = 0;
     for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
         // A row brick's chunks follow each other, and in them the parts.
-        const unsigned row = (of_a ? at.tile_i : at.tile_j) * hopper_halves + half;
+        const unsigned row = (of_a ? at.tile_i * hopper_a_halves : at.tile_j * b_halves) + half;
         const std::uint16_t* from =
             bricks +
             (std::size_t{row < row_bricks ? row : row_bricks - 1} * plan.chunks + at.first) *
@@ -180,9 +185,8 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             device::wait_for_phase(shared.empty(ring.slot), ring.parity);
             const bool begins = part == exponents_at;
             if (copier == 0)
-                device::arrive_expecting(
-                    full,
-                    hopper_slot_bytes + (begins ? hopper_block_n * unsigned{sizeof(int)} : 0));
+                device::arrive_expecting(full, (hopper_a_halves + b_halves) * hopper_brick_bytes +
+                                                   (begins ? b_halves * exponents_bytes : 0));
             if (!of_a && paired)
                 device::copy_bulk_to(0b11, shared.slot(ring.slot) + place, from, hopper_brick_bytes,
                                      full);
@@ -191,14 +195,11 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             if (begins) {
                 const unsigned group = part / (parts * hopper_group_chunks);
                 exponents_at = (group + 1) * (parts * hopper_group_chunks);
-                if (of_a) {
-                    constexpr unsigned bytes = gemm_brick * sizeof(int);
-                    device::copy_bulk(
-                        shared.exponents(buffer) + half * bytes,
-                        hopper_exponents(work.b<kind>(), plan.b_bricks,
-                                         at.tile_j * hopper_halves + half, plan, group),
-                        bytes, full);
-                }
+                if (copier < b_halves)
+                    device::copy_bulk(shared.exponents(buffer) + copier * exponents_bytes,
+                                      hopper_exponents(work.b<kind>(), plan.b_bricks,
+                                                       at.tile_j * b_halves + copier, plan, group),
+                                      exponents_bytes, full);
                 if (++buffer == hopper_exponent_buffers) buffer = 0;
             }
             from += step * (gemm_brick * gemm_brick);

@@ -104,11 +104,11 @@ constexpr std::int64_t pipelined_pitch(std::int64_t extent) { return (extent + 3
 
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
 inline constexpr unsigned pipelined_multiprocessors = 132;
-/// Microseconds on it, measured: a step of a tile; a piece besides its steps, and a whole tile
-/// after another, which loads while that one is stored; parts of sums that meet; a launch; how much
-/// longer it takes where threads turn A; bytes that packing moves.
+/// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
+/// after it, which loads while that one is stored, and a piece of a tile; parts of sums that meet;
+/// a launch; how much longer it takes where threads turn A; bytes that packing moves.
 struct PipelinedCosts {
-    double step = 2.495, piece = 10.5, next = 2, meeting = 1.5, launch = 3, turn = 1.013,
+    double step = 2.495, tile = 5, next = 2, piece = 8.75, meeting = 1.5, launch = 3, turn = 1.013,
            packed_bytes = 3.75e6;
 };
 inline constexpr PipelinedCosts pipelined_costs;
@@ -178,7 +178,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(pieces(cut * steps, blocks));
             double time = all * cost.step * (turn ? cost.turn : 1) +
-                          (whole > 0 ? cost.piece + (whole - 1) * cost.next : 0) +
+                          (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
                           (cut == 0  ? 0
                            : met > 0 ? 1
                                      : 2) *

@@ -25,7 +25,7 @@ struct GemmCosts {
     double split_rate = 3.9e12;       // bytes a second
     int tile = 128;                   // rows and columns of C that a multiprocessor works on
     double chunk = 1536 / 1.3e9;      // seconds that 64 k of a tile take: cycles by clock
-    std::int64_t least_chunks = 8;    // of a tile, in one piece: no more blocks can share it
+    std::int64_t least_chunks = 6;    // of a tile: blocks that share fewer take as long
 };
 inline constexpr GemmCosts gemm_costs;
 

@@ -34,13 +34,19 @@ class Staging {
         return MatrixView<T>::column_major(static_cast<T*>(memory), rows, columns, ld);
     }
 
-    /// Enqueues the copy of `from`, in host memory, to the room of an operand.
+    /// Enqueues the copy of `from`, in host memory, to the room of an operand; zeros to what lies
+    /// between its columns, which kernels may read along with them.
     template <class T>
     MatrixView<T> upload(int operand, MatrixView<const T> from) {
         const auto to = room<T>(operand, from.rows, from.columns);
-        for_each_piece(to, [&](std::int64_t i, std::int64_t j, MatrixView<T> piece) {
+        const MatrixView<T> whole = {to.data, to.column_stride, to.columns, 1, to.column_stride};
+        for_each_piece(whole, [&](std::int64_t i, std::int64_t j, MatrixView<T> piece) {
             const auto packed = pinned_like(piece);
-            copy_on_host(from.block(i, j, piece.rows, piece.columns), packed);
+            const std::int64_t rows = std::clamp<std::int64_t>(from.rows - i, 0, piece.rows);
+            copy_on_host(from.block(i, j, rows, piece.columns),
+                         packed.block(0, 0, rows, piece.columns));
+            for (std::int64_t column = 0; column < piece.columns; ++column)
+                for (std::int64_t row = rows; row < piece.rows; ++row) packed(row, column) = T(0);
             copy<T>(context_, packed, piece);
         });
         return to;

@@ -85,14 +85,23 @@ __device__ __forceinline__ std::uint64_t swizzled_rows(std::uint32_t address) {
            std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
 }
 
-// 64 accumulators as operands of an instruction, and where they stand in its text.
+// 32 and 64 accumulators as operands of an instruction, and where they stand in its text.
 #define TINYBLAS_8(i)                                                                           \
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
         "+f"(d[i + 6]), "+f"(d[i + 7])
-#define TINYBLAS_64                                                                               \
-    TINYBLAS_8(0), TINYBLAS_8(8), TINYBLAS_8(16), TINYBLAS_8(24), TINYBLAS_8(32), TINYBLAS_8(40), \
-        TINYBLAS_8(48), TINYBLAS_8(56)
-#define TINYBLAS_WGMMA(type)                                                          \
+#define TINYBLAS_32 TINYBLAS_8(0), TINYBLAS_8(8), TINYBLAS_8(16), TINYBLAS_8(24)
+#define TINYBLAS_64 TINYBLAS_32, TINYBLAS_8(32), TINYBLAS_8(40), TINYBLAS_8(48), TINYBLAS_8(56)
+#define TINYBLAS_WGMMA_64(type)                                                   \
+    asm volatile(                                                                 \
+        "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %34, 0;\n\t"                        \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type               \
+        " "                                                                       \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "  \
+        "%30, %31}, %32, %33, p, 1, 1, 0, 0;\n\t}"                                \
+        : TINYBLAS_32                                                             \
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+#define TINYBLAS_WGMMA_128(type)                                                      \
     asm volatile(                                                                     \
         "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"                            \
         "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                  \
@@ -105,17 +114,27 @@ __device__ __forceinline__ std::uint64_t swizzled_rows(std::uint32_t address) {
         : TINYBLAS_64                                                                 \
         : "l"(a), "l"(b), "r"(static_cast<int>(add)))
 
-/// d = A B + (add ? d : 0): A 64 x 16, B 16 x 128, fp16 or bf16, summed in fp32 (truncated). A
-/// thread's d[4 j + 2 h + e] is row 16 warp + lane / 4 + 8 h, column 8 j + lane % 4 * 2 + e.
+/// d = A B + (add ? d : 0): A 64 x 16, B 16 x 64 or 128, fp16 or bf16, summed in fp32 (truncated).
+/// A thread's d[4 j + 2 h + e] is row 16 warp + lane / 4 + 8 h, column 8 j + lane % 4 * 2 + e.
+__device__ __forceinline__ void multiply_fp16(float (&d)[32], std::uint64_t a, std::uint64_t b,
+                                              bool add) {
+    TINYBLAS_WGMMA_64("f16");
+}
 __device__ __forceinline__ void multiply_fp16(float (&d)[64], std::uint64_t a, std::uint64_t b,
                                               bool add) {
-    TINYBLAS_WGMMA("f16");
+    TINYBLAS_WGMMA_128("f16");
+}
+__device__ __forceinline__ void multiply_bf16(float (&d)[32], std::uint64_t a, std::uint64_t b,
+                                              bool add) {
+    TINYBLAS_WGMMA_64("bf16");
 }
 __device__ __forceinline__ void multiply_bf16(float (&d)[64], std::uint64_t a, std::uint64_t b,
                                               bool add) {
-    TINYBLAS_WGMMA("bf16");
+    TINYBLAS_WGMMA_128("bf16");
 }
-#undef TINYBLAS_WGMMA
+#undef TINYBLAS_WGMMA_64
+#undef TINYBLAS_WGMMA_128
+#undef TINYBLAS_32
 #undef TINYBLAS_64
 #undef TINYBLAS_8
 
