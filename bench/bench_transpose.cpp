@@ -159,7 +159,9 @@ void add_small(Session& session, const Options& options) {
 void add_large(Session& session, const Options& options) {
     constexpr std::int64_t wide = 1 << 22;
     add_all<float>(session, "float",
-                   {square(4),
+                   {square(32768),  // first, while memory is in one piece
+                    square(46341),  // the first past 2^31 elements
+                    square(4),
                     square(16),
                     square(64),
                     square(256),
@@ -168,8 +170,6 @@ void add_large(Session& session, const Options& options) {
                     square(4096, true, true),
                     square(8192),
                     square(16384, true, true),
-                    square(32768),
-                    square(46341),  // the first past 2^31 elements
                     {"odd", 4097, 4095, 0, 0, false, true},
                     {"odd", 16383, 16381},
                     {"odd", 100003, 1021},

@@ -298,7 +298,7 @@ TYPED_TEST(SmallCApiBatched, EveryLayoutAndOp) {
 
 // Bit for bit what the C++ interface computes: strict at first, and from parts once that is asked.
 TEST(SmallCApiPrecision, ChangesWhatSgemmComputes) {
-    constexpr std::int64_t m = 384, n = 384, k = 1664;
+    constexpr std::int64_t m = 640, n = 512, k = 768;
     tinyblas_context context = nullptr;
     ASSERT_EQ(tinyblas_create(&context), TINYBLAS_SUCCESS);
     Context memory;

@@ -236,7 +236,7 @@ TEST(SmallGemmBatchedPrecision, Fp32) {
         EXPECT_TRUE(exact(p));
     }
     if (emulated) return;  // where it pays, emulation takes half a minute
-    BatchProblem<float> p({384, 384, 2048}, 3);
+    BatchProblem<float> p({640, 512, 768}, 3);
     p.fill_integers();
     const GemmChoice choice = p.run(context, {.precision = Precision::fp32});
     EXPECT_EQ(choice.kernel == GemmKernel::hopper, context.compute_capability() == 90);

@@ -32,6 +32,7 @@ struct HopperPlan {
     unsigned chunks;              // of k
     unsigned groups;              // of k
     unsigned a_bricks, b_bricks;  // of A's and of B's rows
+    unsigned cost;                // estimated time, in that of a chunk of a block's tile
 
     /// What a turn is planned for: the blocks of an H200. Another number is only less even.
     static constexpr unsigned blocks = 132;
@@ -48,18 +49,19 @@ struct HopperPlan {
           groups(pieces(k, gemm_group)),
           a_bricks(pieces(m, gemm_brick)),
           b_bricks(pieces(n, gemm_brick)) {
-        // Times in those of a chunk. What a unit takes besides its chunks is measured.
-        constexpr unsigned start = 3, start_of_cut = 9, start_of_sliced = 2, clusters = blocks / 2;
-        unsigned least = pieces(tiles(), clusters) * (chunks + start);
+        // What a unit takes besides its chunks is measured. The last block of a cut tile reads the
+        // sums of all its slices.
+        constexpr unsigned start = 3, start_of_cut = 5, start_of_sliced = 2, clusters = blocks / 2;
+        cost = pieces(tiles(), clusters) * (chunks + start);
         const unsigned full_turns = tiles() / clusters;
         for (unsigned kept = full_turns < 1 ? 0 : full_turns - 1; kept <= full_turns; ++kept) {
             const unsigned cut = tiles() - kept * clusters;
             for (unsigned s = 2; cut > 0 && 4 * s <= chunks && cut * s <= most_cut_units; ++s) {
-                const unsigned cost =
+                const unsigned other =
                     kept * (chunks + start) +
-                    pieces(cut * s, clusters) * (pieces(chunks, s) + start_of_cut);
-                if (cost >= least) continue;
-                least = cost;
+                    pieces(cut * s, clusters) * (pieces(chunks, s) + start_of_cut) + s;
+                if (other >= cost) continue;
+                cost = other;
                 whole = kept * clusters;
                 slices = s;
             }
@@ -70,10 +72,10 @@ struct HopperPlan {
         for (unsigned s = 1; s <= most_slices && s <= chunks; s *= 2) {
             if (rows * columns * s > (s > 2 ? blocks_in_fours : blocks)) break;
             // A chunk takes five eighths as long.
-            const unsigned cost =
+            const unsigned other =
                 pieces(pieces(chunks, s) * 5, 8) + start_of_sliced + (s > 1 ? 1 + s / 2 : 0);
-            if (cost >= least) continue;
-            least = cost;
+            if (other >= cost) continue;
+            cost = other;
             form = sliced;
             tiles_m = rows;
             tiles_n = columns;

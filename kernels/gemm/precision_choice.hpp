@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hopper_plan.hpp"
 #include "pipelined_plan.hpp"
 #include "planes.hpp"
 #include "sliced_plan.hpp"
@@ -19,29 +20,30 @@ struct GemmCosts {
     int multiprocessors = 132;
     std::int64_t least_k = 256;  // shorter sums err no less than the strict chain, and gain little
 
-    // From parts: launches, the pre-pass, chunks of a tile.
-    double start = 6e-6, end = 3e-6;  // seconds: before the tensor cores work, and after
-    double split_bytes = 8;           // the pre-pass moves for each element of A and B
-    double split_rate = 3.9e12;       // bytes a second
-    int tile = 128;                   // rows and columns of C that a multiprocessor works on
-    double chunk = 1536 / 1.3e9;      // seconds that 64 k of a tile take: cycles by clock
-    std::int64_t least_chunks = 6;    // of a tile: blocks that share fewer take as long
+    // From parts: launches, the pre-pass, what the rung hopper plans for.
+    double start = 9e-6;         // seconds, without work
+    double split_bytes = 8;      // the pre-pass moves for each element of A and B
+    double split_rate = 3.5e12;  // bytes a second
+    double chunk = 1.05e-6;      // seconds that 64 k of a block's tile take
 };
 inline constexpr GemmCosts gemm_costs;
 
 /// Seconds from parts.
 constexpr double gemm_fp32_seconds(std::int64_t m, std::int64_t n, std::int64_t k) {
     constexpr const GemmCosts& cost = gemm_costs;
-    const auto tiles = [](std::int64_t extent) {
-        return static_cast<double>((extent + cost.tile - 1) / cost.tile);
+    // Vast products take as many times longer as they are larger.
+    double times = 1;
+    const auto planned = [&times](std::int64_t extent) {
+        constexpr std::int64_t most = 1 << 15;
+        if (extent <= most) return extent;
+        times *= static_cast<double>(extent) / static_cast<double>(most);
+        return most;
     };
-    const auto chunks = static_cast<double>((k + gemm_brick - 1) / gemm_brick);
-    const double of_one = chunks < cost.least_chunks ? chunks : cost.least_chunks;
-    const double shared = tiles(m) * tiles(n) * chunks / cost.multiprocessors;
+    const HopperPlan plan(planned(m), planned(n), planned(k));
     const double elements =
         (static_cast<double>(m) + static_cast<double>(n)) * static_cast<double>(k);
     return cost.start + cost.split_bytes * elements / cost.split_rate +
-           (shared > of_one ? shared : of_one) * cost.chunk + cost.end;
+           times * plan.cost * cost.chunk;
 }
 
 /// Seconds on the fastest strict rung.
