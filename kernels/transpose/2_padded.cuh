@@ -30,76 +30,69 @@ using TransposePaddedRaster = TransposeRaster<transpose_padded_edge, transpose_p
 template <class Unit, int pad>
 using TransposePaddedTile = Unit[transpose_padded_edge][transpose_padded_edge + pad];
 
-/// A tile's place in a view, of which m x n elements lie inside.
-template <class Unit>
-struct TransposePaddedPlace {
-    MatrixView<Unit> view;
-    std::int64_t i, j;
-
-    /// The thread's element of a step. Neighbouring threads follow the shorter stride.
-    struct Element {
-        int row, column;
-        bool valid;
-    };
-    __device__ __forceinline__ Element element(int step) const {
-        const bool down = magnitude(view.row_stride) < magnitude(view.column_stride);
-        const int fast = static_cast<int>(threadIdx.x);
-        const int slow = static_cast<int>(threadIdx.y) + step * transpose_padded_rows;
-        const int row = down ? fast : slow, column = down ? slow : fast;
-        return {row, column, i + row < view.rows && j + column < view.columns};
-    }
-    __device__ __forceinline__ Unit& at(const Element& e) const {
-        return view(i + e.row, j + e.column);
-    }
-    static __device__ std::int64_t magnitude(std::int64_t x) { return x < 0 ? -x : x; }
-};
-
-/// The thread's four elements: all are under way before the first is put down.
+/// The thread's four elements of the tile whose corner is (i, j), along the longer stride;
+/// neighbouring threads follow the shorter one.
 template <class Unit>
 struct TransposePaddedShare {
-    Unit values[transpose_padded_steps];
+    Unit* first;
+    std::int64_t stride;
+    int valid;                                   // this many lie inside the view
+    int row, column, rows_apart, columns_apart;  // in the tile
 
-    __device__ __forceinline__ void read(const TransposePaddedPlace<const Unit>& from) {
+    __device__ __forceinline__ TransposePaddedShare(const MatrixView<Unit>& view, std::int64_t i,
+                                                    std::int64_t j) {
+        const bool down = magnitude(view.row_stride) < magnitude(view.column_stride);
+        const int fast = static_cast<int>(threadIdx.x), slow = static_cast<int>(threadIdx.y);
+        row = down ? fast : slow;
+        column = down ? slow : fast;
+        rows_apart = down ? 0 : transpose_padded_rows;
+        columns_apart = down ? transpose_padded_rows : 0;
+        first = view.data + (i + row) * view.row_stride + (j + column) * view.column_stride;
+        stride = rows_apart * view.row_stride + columns_apart * view.column_stride;
+        const int rows = inside<transpose_padded_edge>(view.rows - i) - row;
+        const int columns = inside<transpose_padded_edge>(view.columns - j) - column;
+        const int left = (down ? columns : rows) + transpose_padded_rows - 1;
+        valid = rows > 0 && columns > 0 ? left / transpose_padded_rows : 0;
+    }
+
+    /// All are under way before the first is put down.
+    template <class Value>
+    __device__ __forceinline__ void read(Value (&values)[transpose_padded_steps]) const {
 #pragma unroll
-        for (int step = 0; step < transpose_padded_steps; ++step) {
-            const auto e = from.element(step);
-            values[step] = e.valid ? from.at(e) : Unit{};
-        }
+        for (int step = 0; step < transpose_padded_steps; ++step)
+            values[step] = step < valid ? first[step * stride] : Value{};
+    }
+    template <class Value, class Tile>
+    __device__ __forceinline__ void put(const Value (&values)[transpose_padded_steps],
+                                        Tile& tile) const {
+#pragma unroll
+        for (int step = 0; step < transpose_padded_steps; ++step)
+            tile[row + step * rows_apart][column + step * columns_apart] = values[step];
     }
     template <class Tile>
-    __device__ __forceinline__ void put(Tile& tile,
-                                        const TransposePaddedPlace<const Unit>& from) const {
+    __device__ __forceinline__ void write_transposed(const Tile& tile) const {
 #pragma unroll
-        for (int step = 0; step < transpose_padded_steps; ++step) {
-            const auto e = from.element(step);
-            tile[e.row][e.column] = values[step];
-        }
+        for (int step = 0; step < transpose_padded_steps; ++step)
+            if (step < valid)
+                first[step * stride] = tile[column + step * columns_apart][row + step * rows_apart];
     }
-};
 
-/// Element (row, column) of `to` is (column, row) of the tile.
-template <class Unit, class Tile>
-__device__ __forceinline__ void write_transposed(const Tile& tile,
-                                                 const TransposePaddedPlace<Unit>& to) {
-#pragma unroll
-    for (int step = 0; step < transpose_padded_steps; ++step) {
-        const auto e = to.element(step);
-        if (e.valid) to.at(e) = tile[e.column][e.row];
-    }
-}
+  private:
+    static __device__ std::int64_t magnitude(std::int64_t x) { return x < 0 ? -x : x; }
+};
 
 template <class Unit, int pad>
 __global__ void __launch_bounds__(transpose_padded_edge* transpose_padded_rows)
     transpose_padded(MatrixView<const Unit> a, MatrixView<Unit> b, TransposePaddedRaster raster) {
     auto& tile = device::shared<struct PaddedTile, TransposePaddedTile<Unit, pad>>();
     const auto corner = raster.corner(blockIdx.x);
-    const TransposePaddedPlace<const Unit> from = {a, corner.i, corner.j};
+    const TransposePaddedShare<const Unit> from(a, corner.i, corner.j);
 
-    TransposePaddedShare<Unit> share;
-    share.read(from);
-    share.put(tile, from);
+    Unit values[transpose_padded_steps];
+    from.read(values);
+    from.put(values, tile);
     __syncthreads();
-    write_transposed<Unit>(tile, {b, corner.j, corner.i});
+    TransposePaddedShare<Unit>(b, corner.j, corner.i).write_transposed(tile);
 }
 
 /// Blocks below the diagonal have nothing to do: their mirror image does it.
@@ -110,17 +103,17 @@ __global__ void __launch_bounds__(transpose_padded_edge* transpose_padded_rows)
     auto& below = device::shared<struct PaddedBelow, TransposePaddedTile<Unit, pad>>();
     const auto corner = raster.corner(blockIdx.x);
     if (corner.i > corner.j) return;
-    const TransposePaddedPlace<const Unit> upper = {a, corner.i, corner.j};
-    const TransposePaddedPlace<const Unit> lower = {a, corner.j, corner.i};
+    const TransposePaddedShare<Unit> upper(a, corner.i, corner.j);
+    const TransposePaddedShare<Unit> lower(a, corner.j, corner.i);
 
-    TransposePaddedShare<Unit> upper_share, lower_share;
-    upper_share.read(upper);
-    lower_share.read(lower);
-    upper_share.put(above, upper);
-    lower_share.put(below, lower);
+    Unit upper_values[transpose_padded_steps], lower_values[transpose_padded_steps];
+    upper.read(upper_values);
+    lower.read(lower_values);
+    upper.put(upper_values, above);
+    lower.put(lower_values, below);
     __syncthreads();
-    write_transposed<Unit>(above, {a, corner.j, corner.i});
-    if (corner.i < corner.j) write_transposed<Unit>(below, {a, corner.i, corner.j});
+    lower.write_transposed(above);
+    if (corner.i < corner.j) upper.write_transposed(below);
 }
 
 /// pad 1 is the rung; pad 0 shows what the pad is worth.

@@ -47,13 +47,14 @@ struct InPlacePair {
 /// The upper tile has m x n elements inside A, the lower one n x m.
 template <bool whole, class Unit, int entry>
 __device__ __forceinline__ void exchange(InPlacePair<Unit, entry>& turned, Unit* upper, Unit* lower,
-                                         std::int64_t stride, int m, int n) {
+                                         std::int64_t stride, int m, int n,
+                                         device::CachePolicy policy) {
     using Tile = InPlaceTile<Unit, entry>;
     Tile upper_tile, lower_tile;
-    upper_tile.template read<whole, false>(upper, stride, m, n);
+    upper_tile.template read<whole, false>(upper, stride, m, n, policy);
     // At an edge one after the other: with the guards, both would take too many registers.
     if (!whole) upper_tile.turn(turned.upper);
-    lower_tile.template read<whole, false>(lower, stride, n, m);
+    lower_tile.template read<whole, false>(lower, stride, n, m, policy);
     if (whole) upper_tile.turn(turned.upper);
     lower_tile.turn(turned.lower);
     __syncthreads();
@@ -72,10 +73,11 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     Unit* upper = a.data + i * a.row_stride + j;
     Unit* lower = a.data + j * a.row_stride + i;
     const int m = inside<edge>(a.rows - i), n = inside<edge>(a.rows - j);
+    const device::CachePolicy policy = transpose_policy(a);
     if (n == edge)  // and so m
-        exchange<true>(turned, upper, lower, a.row_stride, edge, edge);
+        exchange<true>(turned, upper, lower, a.row_stride, edge, edge, policy);
     else
-        exchange<false>(turned, upper, lower, a.row_stride, m, n);
+        exchange<false>(turned, upper, lower, a.row_stride, m, n, policy);
 }
 
 /// A and B are the same view.

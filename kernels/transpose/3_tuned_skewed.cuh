@@ -47,7 +47,7 @@ class SkewedTile {
     /// `from`: A's element (i, j).
     template <bool all>
     static __device__ __forceinline__ void read(Rows& rows, const Unit* from, std::int64_t stride,
-                                                const Inside& is) {
+                                                const Inside& is, device::CachePolicy policy) {
         const int column = static_cast<int>(threadIdx.x) % t.columns;
         const int first = static_cast<int>(threadIdx.x) / t.columns;
         from += (first - sector) * stride + column;
@@ -57,7 +57,8 @@ class SkewedTile {
         for (int s = 0; s < reads; ++s) {
             const int row = first + s * rows_at_once;
             const bool valid = all || (row >= is.first && row < is.last && column < is.columns);
-            values[s] = valid && exists(first, s) ? __ldg(from + s * step) : Unit{};
+            values[s] = valid && exists(first, s) ? device::load_read_only(from + s * step, policy)
+                                                  : Unit{};
         }
 #pragma unroll
         for (int s = 0; s < reads; ++s)
@@ -102,12 +103,13 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     const Unit* from = a.data + corner.i * a.row_stride + corner.j;
     Unit* to = b.data + corner.j * b.row_stride;
     const typename Tile::Inside is(a, corner.i, corner.j);
+    const device::CachePolicy policy = transpose_policy(a);
     if (is.all()) {
-        Tile::template read<true>(rows, from, a.row_stride, is);
+        Tile::template read<true>(rows, from, a.row_stride, is, policy);
         __syncthreads();
         Tile::template write<true>(rows, to, b.row_stride, corner.i, is);
     } else {
-        Tile::template read<false>(rows, from, a.row_stride, is);
+        Tile::template read<false>(rows, from, a.row_stride, is, policy);
         __syncthreads();
         Tile::template write<false>(rows, to, b.row_stride, corner.i, is);
     }

@@ -81,6 +81,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     const auto chunk_of_b = [&](int c) { return to_tall ? piece.tall(c) : piece.wide(c); };
     const int thread = static_cast<int>(threadIdx.x);
 
+    const device::CachePolicy policy = transpose_policy(a);
     const Unit* from = a.data + (to_tall ? start : start * a.row_stride);
 #pragma unroll 1
     for (int done = 0; done < chunks; done += at_once) {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
 #pragma unroll
         for (int c = 0; c < at_once; ++c) {
             const SlimChunk chunk = chunk_of_a(thread + (done + c) * t.threads);
-            load_chunk<true>(values[c], from + chunk.offset, chunk.valid);
+            load_chunk<true>(values[c], from + chunk.offset, chunk.valid, policy);
         }
 #pragma unroll
         for (int c = 0; c < at_once; ++c) {

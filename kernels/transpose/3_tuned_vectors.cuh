@@ -40,14 +40,15 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     const int m = inside<t.rows>(a.rows - corner.i);
     const int n = inside<t.columns>(a.columns - corner.j);
 
+    const device::CachePolicy policy = transpose_policy(a);
     Tile tile;
     if (m == t.rows && n == t.columns) {
-        tile.template read<true, true>(from, a.row_stride, m, n);
+        tile.template read<true, true>(from, a.row_stride, m, n, policy);
         tile.turn(turned);
         __syncthreads();
         Tile::template write<true>(turned, to, b.row_stride, m, n);
     } else {
-        tile.template read<false, true>(from, a.row_stride, m, n);
+        tile.template read<false, true>(from, a.row_stride, m, n, policy);
         tile.turn(turned);
         __syncthreads();
         Tile::template write<false>(turned, to, b.row_stride, m, n);

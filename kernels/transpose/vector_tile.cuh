@@ -35,7 +35,8 @@ class VectorTile {
 
     /// From A's tile, of which m x n elements lie inside A (`whole`: all of them).
     template <bool whole, bool read_only>
-    __device__ __forceinline__ void read(const Unit* from, std::int64_t stride, int m, int n) {
+    __device__ __forceinline__ void read(const Unit* from, std::int64_t stride, int m, int n,
+                                         device::CachePolicy policy) {
         const int row = thread() / across * vector, column = thread() % across * vector;
         from += row * stride + column;
 #pragma unroll
@@ -44,7 +45,7 @@ class VectorTile {
             for (int e = 0; e < vector; ++e) {
                 const int below = s * rows_at_once + e;
                 const int valid = whole ? vector : row + below < m ? n - column : 0;
-                load_chunk<read_only>(squares_[s][e], from + below * stride, valid);
+                load_chunk<read_only>(squares_[s][e], from + below * stride, valid, policy);
             }
     }
 

@@ -292,6 +292,69 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
     std::memcpy(to, &vector, 16);
 }
 
+/// What the cache that all multiprocessors share does with lines that are read: `last`, they go
+/// after everything else. What was written then goes back to memory early, in the order in which it
+/// was written, and memory turns less often between reads and writes.
+class CachePolicy {
+  public:
+    __device__ __forceinline__ explicit CachePolicy(bool last) {
+        std::uint64_t normal;
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits_));
+        if (!last) bits_ = normal;
+    }
+    __device__ __forceinline__ std::uint64_t bits() const { return bits_; }
+
+  private:
+    std::uint64_t bits_;
+};
+
+/// 16 bytes of global memory; load_read_only, and one element, if nothing writes them while the
+/// kernel runs.
+template <class T, int count>
+__device__ __forceinline__ void load_vector(T (&to)[count], const T* from, CachePolicy policy) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+                 : "l"(from), "l"(policy.bits())
+                 : "memory");
+    std::memcpy(to, &vector, 16);
+}
+template <class T, int count>
+__device__ __forceinline__ void load_read_only(T (&to)[count], const T* from, CachePolicy policy) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    asm volatile("ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+                 : "l"(from), "l"(policy.bits()));
+    std::memcpy(to, &vector, 16);
+}
+__device__ __forceinline__ std::uint16_t load_read_only(const std::uint16_t* from,
+                                                        CachePolicy policy) {
+    std::uint16_t value;
+    asm volatile("ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;"
+                 : "=h"(value)
+                 : "l"(from), "l"(policy.bits()));
+    return value;
+}
+__device__ __forceinline__ std::uint32_t load_read_only(const std::uint32_t* from,
+                                                        CachePolicy policy) {
+    std::uint32_t value;
+    asm volatile("ld.global.nc.L2::cache_hint.u32 %0, [%1], %2;"
+                 : "=r"(value)
+                 : "l"(from), "l"(policy.bits()));
+    return value;
+}
+__device__ __forceinline__ std::uint64_t load_read_only(const std::uint64_t* from,
+                                                        CachePolicy policy) {
+    std::uint64_t value;
+    asm volatile("ld.global.nc.L2::cache_hint.u64 %0, [%1], %2;"
+                 : "=l"(value)
+                 : "l"(from), "l"(policy.bits()));
+    return value;
+}
+
 /// Reads from the cache that all multiprocessors share: what another kernel has written while this
 /// one was already there is seen.
 template <class T>

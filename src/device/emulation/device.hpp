@@ -225,6 +225,24 @@ void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) 
     load_vector(to, from, place);
 }
 
+/// What a cache is told of the lines that a kernel reads. There is none.
+struct CachePolicy {
+    explicit CachePolicy(bool) {}
+};
+
+template <class T, int count>
+void load_vector(T (&to)[count], const T* from, CachePolicy, Place place = Place::here()) {
+    load_vector(to, from, place);
+}
+template <class T, int count>
+void load_read_only(T (&to)[count], const T* from, CachePolicy, Place place = Place::here()) {
+    load_vector(to, from, place);
+}
+template <class T>
+T load_read_only(const T* from, CachePolicy) {
+    return *from;
+}
+
 /// A plain read.
 template <class T>
 T load_fresh(const T* from) {
