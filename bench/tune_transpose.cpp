@@ -100,14 +100,15 @@ void print_entry(const TransposeEntry& entry, const std::string& comment) {
     const TransposeTile& t = entry.tile;
     const std::string form = std::string(to_string(entry.form)) + ",";
     const std::string most =
-        entry.most_elements == any_extent
+        entry.most_elements == 0 ? "0"
+        : entry.most_elements == any_extent
             ? "any_extent"
             : "std::int64_t{1} << " +
                   std::to_string(std::countr_zero(static_cast<std::uint64_t>(entry.most_elements)));
-    std::printf("    {TransposeForm::%-9s %2d, %s,%*d, {%3d, %4d, %3d, %2d, %d", form.c_str(),
+    std::printf("    {TransposeForm::%-9s %2d, %s,%*d, %2d, {%3d, %4d, %3d, %2d, %d", form.c_str(),
                 entry.element_size, most.c_str(), 24 - static_cast<int>(most.size()),
-                static_cast<int>(entry.most_rows), t.rows, t.columns, t.threads, t.min_blocks,
-                t.strip);
+                static_cast<int>(entry.most_rows), static_cast<int>(entry.most_columns), t.rows,
+                t.columns, t.threads, t.min_blocks, t.strip);
     std::printf("}},  // %s\n", comment.c_str());
 }
 

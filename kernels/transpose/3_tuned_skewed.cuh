@@ -113,6 +113,8 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
         __syncthreads();
         Tile::template write<false>(rows, to, b.row_stride, corner.i, is);
     }
+    release(policy, from + (is.first - Tile::sector) * a.row_stride, a.row_stride,
+            is.last - is.first, is.columns);
 }
 
 template <class Unit, int entry>

@@ -81,7 +81,6 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     const auto chunk_of_b = [&](int c) { return to_tall ? piece.tall(c) : piece.wide(c); };
     const int thread = static_cast<int>(threadIdx.x);
 
-    const device::CachePolicy policy = transpose_policy(a);
     const Unit* from = a.data + (to_tall ? start : start * a.row_stride);
 #pragma unroll 1
     for (int done = 0; done < chunks; done += at_once) {
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
 #pragma unroll
         for (int c = 0; c < at_once; ++c) {
             const SlimChunk chunk = chunk_of_a(thread + (done + c) * t.threads);
-            load_chunk<true>(values[c], from + chunk.offset, chunk.valid, policy);
+            load_chunk<true>(values[c], from + chunk.offset, chunk.valid);
         }
 #pragma unroll
         for (int c = 0; c < at_once; ++c) {
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     __syncthreads();
 
     Unit* to = b.data + (to_tall ? start * b.row_stride : start);
-#pragma unroll at_once
+#pragma unroll 4
     for (int c = 0; c < chunks; ++c) {
         const SlimChunk chunk = chunk_of_b(thread + c * t.threads);
         Unit values[width];
@@ -134,9 +133,11 @@ void launch_transpose_slim(device::Stream stream, MatrixView<const Unit> a, Matr
     const auto bits = reinterpret_cast<std::uintptr_t>(a.data) |
                       reinterpret_cast<std::uintptr_t>(b.data) |
                       static_cast<std::uintptr_t>(wide_pitch) * sizeof(Unit);
-    const bool vectors = packed && bits % 16 == 0;
-    const auto launch = vectors   ? to_tall ? launch_transpose_slim<Unit, entry, true, true>
-                                            : launch_transpose_slim<Unit, entry, true, false>
+    constexpr bool can_have_vectors = sizeof(Unit) < 16;
+    const bool vectors = can_have_vectors && packed && bits % 16 == 0;
+    const auto launch = vectors   ? to_tall
+                                        ? launch_transpose_slim<Unit, entry, can_have_vectors, true>
+                                        : launch_transpose_slim<Unit, entry, can_have_vectors, false>
                           : to_tall ? launch_transpose_slim<Unit, entry, false, true>
                                   : launch_transpose_slim<Unit, entry, false, false>;
     launch(stream, a, b);

@@ -53,6 +53,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
         __syncthreads();
         Tile::template write<false>(turned, to, b.row_stride, m, n);
     }
+    release(policy, from, a.row_stride, m, n);
 }
 
 template <class Unit, int entry>

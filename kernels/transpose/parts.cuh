@@ -67,25 +67,40 @@ __device__ __forceinline__ int inside(std::int64_t left) {
     return left < extent ? static_cast<int>(left) : extent;
 }
 
-/// A matrix that fills the cache several times over finds nothing of itself there: its lines are
-/// kept, so that memory writes in longer runs (16384^2 floats: 520 -> 511 us on an H200).
+/// A matrix that fills the cache several times over finds nothing of itself there: until its tile
+/// is written, what a block has read stays, so that memory writes in longer runs (16384^2 floats:
+/// 520 -> 513 us on an H200).
 template <class Unit>
 __device__ __forceinline__ device::CachePolicy transpose_policy(const MatrixView<Unit>& a) {
     constexpr std::int64_t bytes = 1 << 28;
     return device::CachePolicy(a.rows * a.columns > bytes / static_cast<int>(sizeof(Unit)));
 }
+/// The end of that, for `rows` x `columns` elements from `from` on: others shall have the cache.
+template <class Unit>
+__device__ __forceinline__ void release(device::CachePolicy policy, const Unit* from,
+                                        std::int64_t stride, int rows, int columns) {
+    if (!policy.last()) return;
+    constexpr int line = 128;  // bytes
+#pragma unroll 1
+    for (int row = static_cast<int>(threadIdx.x); row < rows; row += static_cast<int>(blockDim.x)) {
+        const auto* const first = reinterpret_cast<const char*>(from + row * stride);
+        const char* at = first - reinterpret_cast<std::uintptr_t>(first) % line;
+#pragma unroll 1
+        for (; at < first + columns * sizeof(Unit); at += line) device::release_line(at);
+    }
+}
 
 /// The first `valid` (any number) of `count` neighbours, 16 bytes or one unit; the others are not
 /// read and become 0. `read_only`: nothing writes them while the kernel runs.
-template <bool read_only, class Unit, int count>
+template <bool read_only, class Unit, int count, class... Policy>
 __device__ __forceinline__ void load_chunk(Unit (&to)[count], const Unit* from, int valid,
-                                           device::CachePolicy policy) {
+                                           Policy... policy) {
     if constexpr (count * sizeof(Unit) == 16) {
         if (valid >= count) {
             if constexpr (read_only)
-                device::load_read_only(to, from, policy);
+                device::load_read_only(to, from, policy...);
             else
-                device::load_vector(to, from, policy);
+                device::load_vector(to, from, policy...);
             return;
         }
     }

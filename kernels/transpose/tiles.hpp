@@ -34,8 +34,9 @@ struct TransposeTile {
 
 struct TransposeEntry {
     TransposeForm form;
-    int element_size;                       // bytes
-    std::int64_t most_elements, most_rows;  // of A: this is for matrices of as few of either
+    int element_size;  // bytes
+    // Of A: this is for matrices of as few of any of them.
+    std::int64_t most_elements, most_rows, most_columns;
     TransposeTile tile;
 };
 
@@ -43,28 +44,29 @@ inline constexpr std::int64_t any_extent = std::numeric_limits<std::int64_t>::ma
 
 // clang-format off
 inline constexpr TransposeEntry transpose_table[] = {
-    // form                size  at most elements, rows    rows, columns, threads, blocks, strip     GB/s on an H200 (a plain copy: 4,250)
-    {TransposeForm::slim,      2, any_extent,             0, {  1, 8192, 256,  4, 0}},
-    {TransposeForm::slim,      4, any_extent,             0, {  1, 4096, 256,  4, 0}},  // 3 x 2^24: 4,150; 2^24 x 5: 3,959
-    {TransposeForm::slim,      8, any_extent,             0, {  1, 2048, 256,  4, 0}},
-    {TransposeForm::slim,     16, any_extent,             0, {  1, 1024, 256,  4, 0}},
+    // form                size  at most elements, rows, columns    rows, columns, threads, blocks, strip     GB/s on an H200 (a plain copy: 4,270)
+    {TransposeForm::slim,      2, any_extent,             0,  0, {  1, 8192, 256,  4, 0}},
+    {TransposeForm::slim,      4, any_extent,             0,  0, {  1, 4096, 256,  4, 0}},  // 3 x 2^24: 4,170; 2^24 x 5: 3,960
+    {TransposeForm::slim,      8, any_extent,             0,  0, {  1, 2048, 256,  4, 0}},
+    {TransposeForm::slim,     16, any_extent,             0,  0, {  1, 1024, 256,  4, 0}},
 
-    {TransposeForm::vectors,   2, std::int64_t{1} << 22, 64, { 64,   64,  64,  8, 1}},
-    {TransposeForm::vectors,   2, any_extent,             0, {128,  128, 256,  2, 1}},  // 16384^2: 4,128
-    {TransposeForm::vectors,   4, std::int64_t{1} << 22, 32, { 32,   64, 128,  8, 1}},  // 2048^2: 6,067 (in cache); 32 x 2^22: 4,116
-    {TransposeForm::vectors,   4, any_extent,             0, { 64,   64, 256,  6, 1}},  // 16384^2: 4,126; 2^22 x 32: 3,979
-    {TransposeForm::vectors,   8, any_extent,             0, { 32,   32, 128,  8, 1}},  // 16384^2: 4,139
-    {TransposeForm::vectors,  16, any_extent,             0, { 16,   32, 128,  8, 1}},  // 8192^2: 3,992
+    {TransposeForm::vectors,   2, std::int64_t{1} << 22, 64,  0, { 64,   64,  64,  8, 1}},
+    {TransposeForm::vectors,   2, any_extent,             0,  0, {128,  128, 256,  2, 1}},  // 16384^2: 4,168
+    {TransposeForm::vectors,   4, std::int64_t{1} << 22, 32,  0, { 32,   64, 128,  8, 1}},  // 2048^2: 6,072 (in cache); 32 x 2^22: 4,225
+    {TransposeForm::vectors,   4, 0,                      0, 32, { 64,   32, 128,  8, 1}},  // 2^22 x 32: 4,112
+    {TransposeForm::vectors,   4, any_extent,             0,  0, { 64,   64, 256,  5, 1}},  // 16384^2: 4,202
+    {TransposeForm::vectors,   8, any_extent,             0,  0, { 32,   32, 128,  8, 1}},  // 16384^2: 4,202
+    {TransposeForm::vectors,  16, any_extent,             0,  0, { 16,   32, 128,  8, 1}},  // 8192^2: 3,968
 
-    {TransposeForm::skewed,    2, any_extent,             0, { 64,   64, 512,  3, 4}},
-    {TransposeForm::skewed,    4, std::int64_t{1} << 27,  0, { 64,   64, 512,  4, 8}},  // 4097 x 4095: 3,791; 100003 x 1021: 3,626
-    {TransposeForm::skewed,    4, any_extent,             0, { 64,   64, 512,  4, 2}},  // 16383 x 16381: 3,888
-    {TransposeForm::skewed,    8, any_extent,             0, { 32,   32, 256,  8, 4}},  // 16384^2: 4,125
+    {TransposeForm::skewed,    2, any_extent,             0,  0, { 64,   64, 512,  3, 4}},
+    {TransposeForm::skewed,    4, std::int64_t{1} << 27,  0,  0, { 64,   64, 512,  4, 8}},  // 4097 x 4095: 3,782; 100003 x 1021: 3,745
+    {TransposeForm::skewed,    4, any_extent,             0,  0, { 64,   64, 512,  4, 2}},  // 16383 x 16381: 3,974
+    {TransposeForm::skewed,    8, any_extent,             0,  0, { 32,   32, 256,  8, 4}},  // 16384^2: 4,125
 
-    {TransposeForm::in_place,  2, any_extent,             0, { 64,   64,  64,  8, 0}},
-    {TransposeForm::in_place,  4, any_extent,             0, { 64,   64, 128,  4, 0}},  // 16384^2: 3,994
-    {TransposeForm::in_place,  8, any_extent,             0, { 32,   32, 256,  5, 0}},
-    {TransposeForm::in_place, 16, any_extent,             0, { 16,   16, 256,  6, 0}},
+    {TransposeForm::in_place,  2, any_extent,             0,  0, { 64,   64,  64,  8, 0}},
+    {TransposeForm::in_place,  4, any_extent,             0,  0, { 64,   64, 128,  5, 0}},  // 16384^2: 4,095
+    {TransposeForm::in_place,  8, any_extent,             0,  0, { 32,   32, 256,  5, 0}},
+    {TransposeForm::in_place, 16, any_extent,             0,  0, { 16,   16, 256,  6, 0}},
 };
 // clang-format on
 inline constexpr int transpose_entries = std::size(transpose_table);
@@ -162,7 +164,8 @@ constexpr int choose_transpose_entry(const TransposeOperands& o) {
     for (int i = 0; i < transpose_entries; ++i) {
         const TransposeEntry& entry = transpose_table[i];
         const bool tiny = entry.form == TransposeForm::slim && o.m <= transpose_slim_elements / o.n;
-        const bool meant = !tiny && (o.m <= entry.most_elements / o.n || o.m <= entry.most_rows);
+        const bool meant = !tiny && (o.m <= entry.most_elements / o.n || o.m <= entry.most_rows ||
+                                     o.n <= entry.most_columns);
         if (can_run(entry, o) && meant) return i;
     }
     return -1;

@@ -297,62 +297,82 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
 /// was written, and memory turns less often between reads and writes.
 class CachePolicy {
   public:
-    __device__ __forceinline__ explicit CachePolicy(bool last) {
-        std::uint64_t normal;
-        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+    __device__ __forceinline__ explicit CachePolicy(bool last) : last_(last) {
         asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits_));
-        if (!last) bits_ = normal;
     }
+    __device__ __forceinline__ int last() const { return last_; }
     __device__ __forceinline__ std::uint64_t bits() const { return bits_; }
 
   private:
+    int last_;
     std::uint64_t bits_;
 };
 
 /// 16 bytes of global memory; load_read_only, and one element, if nothing writes them while the
-/// kernel runs.
+/// kernel runs. A load with a hint takes longer where the cache holds the line already.
 template <class T, int count>
 __device__ __forceinline__ void load_vector(T (&to)[count], const T* from, CachePolicy policy) {
     static_assert(count * sizeof(T) == 16);
     uint4 vector;
-    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
-                 : "l"(from), "l"(policy.bits())
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; setp.ne.s32 p, %6, 0;\n"
+        "@p ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;\n"
+        "@!p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];}"
+        : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+        : "l"(from), "l"(policy.bits()), "r"(policy.last())
+        : "memory");
     std::memcpy(to, &vector, 16);
 }
 template <class T, int count>
 __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from, CachePolicy policy) {
     static_assert(count * sizeof(T) == 16);
     uint4 vector;
-    asm volatile("ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
-                 : "l"(from), "l"(policy.bits()));
+    asm volatile(
+        "{.reg .pred p; setp.ne.s32 p, %6, 0;\n"
+        "@p ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;\n"
+        "@!p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];}"
+        : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+        : "l"(from), "l"(policy.bits()), "r"(policy.last()));
     std::memcpy(to, &vector, 16);
 }
 __device__ __forceinline__ std::uint16_t load_read_only(const std::uint16_t* from,
                                                         CachePolicy policy) {
     std::uint16_t value;
-    asm volatile("ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;"
-                 : "=h"(value)
-                 : "l"(from), "l"(policy.bits()));
+    asm volatile(
+        "{.reg .pred p; setp.ne.s32 p, %3, 0;\n"
+        "@p ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;\n"
+        "@!p ld.global.nc.u16 %0, [%1];}"
+        : "=h"(value)
+        : "l"(from), "l"(policy.bits()), "r"(policy.last()));
     return value;
 }
 __device__ __forceinline__ std::uint32_t load_read_only(const std::uint32_t* from,
                                                         CachePolicy policy) {
     std::uint32_t value;
-    asm volatile("ld.global.nc.L2::cache_hint.u32 %0, [%1], %2;"
-                 : "=r"(value)
-                 : "l"(from), "l"(policy.bits()));
+    asm volatile(
+        "{.reg .pred p; setp.ne.s32 p, %3, 0;\n"
+        "@p ld.global.nc.L2::cache_hint.u32 %0, [%1], %2;\n"
+        "@!p ld.global.nc.u32 %0, [%1];}"
+        : "=r"(value)
+        : "l"(from), "l"(policy.bits()), "r"(policy.last()));
     return value;
 }
 __device__ __forceinline__ std::uint64_t load_read_only(const std::uint64_t* from,
                                                         CachePolicy policy) {
     std::uint64_t value;
-    asm volatile("ld.global.nc.L2::cache_hint.u64 %0, [%1], %2;"
-                 : "=l"(value)
-                 : "l"(from), "l"(policy.bits()));
+    asm volatile(
+        "{.reg .pred p; setp.ne.s32 p, %3, 0;\n"
+        "@p ld.global.nc.L2::cache_hint.u64 %0, [%1], %2;\n"
+        "@!p ld.global.nc.u64 %0, [%1];}"
+        : "=l"(value)
+        : "l"(from), "l"(policy.bits()), "r"(policy.last()));
     return value;
+}
+
+/// The line of 128 bytes that begins at `line` has its usual place in the order of eviction again;
+/// otherwise it might stay in the cache long after the kernel.
+__device__ __forceinline__ void release_line(const void* line) {
+    asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(line) : "memory");
 }
 
 /// Reads from the cache that all multiprocessors share: what another kernel has written while this

@@ -228,6 +228,7 @@ void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) 
 /// What a cache is told of the lines that a kernel reads. There is none.
 struct CachePolicy {
     explicit CachePolicy(bool) {}
+    bool last() const { return false; }
 };
 
 template <class T, int count>
@@ -242,6 +243,7 @@ template <class T>
 T load_read_only(const T* from, CachePolicy) {
     return *from;
 }
+inline void release_line(const void*) {}
 
 /// A plain read.
 template <class T>
