@@ -78,6 +78,8 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
         exchange<true>(turned, upper, lower, a.row_stride, edge, edge, policy);
     else
         exchange<false>(turned, upper, lower, a.row_stride, m, n, policy);
+    release<Unit>(policy, upper, a.row_stride, m, n);
+    release<Unit>(policy, lower, a.row_stride, n, m);
 }
 
 /// A and B are the same view.

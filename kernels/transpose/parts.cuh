@@ -67,26 +67,27 @@ __device__ __forceinline__ int inside(std::int64_t left) {
     return left < extent ? static_cast<int>(left) : extent;
 }
 
-/// A matrix that fills the cache several times over finds nothing of itself there: until its tile
-/// is written, what a block has read stays, so that memory writes in longer runs (16384^2 floats:
-/// 520 -> 513 us on an H200).
+/// A matrix that fills the cache several times over finds nothing of itself there: what is read
+/// stays longest, so that memory writes in longer runs (16384^2 floats: 520 -> 511 us on an H200).
 template <class Unit>
 __device__ __forceinline__ device::CachePolicy transpose_policy(const MatrixView<Unit>& a) {
     constexpr std::int64_t bytes = 1 << 28;
     return device::CachePolicy(a.rows * a.columns > bytes / static_cast<int>(sizeof(Unit)));
 }
-/// The end of that, for `rows` x `columns` elements from `from` on: others shall have the cache.
+/// The end of that, so that the next kernel has the cache: the last blocks release the rows x
+/// columns elements from `from` on, which they have read. What others read has made room by then.
 template <class Unit>
 __device__ __forceinline__ void release(device::CachePolicy policy, const Unit* from,
                                         std::int64_t stride, int rows, int columns) {
-    if (!policy.last()) return;
-    constexpr int line = 128;  // bytes
+    constexpr std::int64_t cache = 1 << 26, line = 128;  // bytes
+    const std::int64_t row_bytes = columns * static_cast<int>(sizeof(Unit));
+    if (!policy.last() || std::int64_t{gridDim.x - blockIdx.x} * rows * row_bytes > cache) return;
 #pragma unroll 1
     for (int row = static_cast<int>(threadIdx.x); row < rows; row += static_cast<int>(blockDim.x)) {
         const auto* const first = reinterpret_cast<const char*>(from + row * stride);
         const char* at = first - reinterpret_cast<std::uintptr_t>(first) % line;
 #pragma unroll 1
-        for (; at < first + columns * sizeof(Unit); at += line) device::release_line(at);
+        for (; at < first + row_bytes; at += line) device::release_line(at);
     }
 }
 
