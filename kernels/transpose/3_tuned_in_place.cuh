@@ -78,8 +78,9 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
         exchange<true>(turned, upper, lower, a.row_stride, edge, edge, policy);
     else
         exchange<false>(turned, upper, lower, a.row_stride, m, n, policy);
-    release<Unit>(policy, upper, a.row_stride, m, n);
-    release<Unit>(policy, lower, a.row_stride, n, m);
+#pragma unroll 1
+    for (const bool up : {true, false})
+        release<Unit>(policy, up ? upper : lower, a.row_stride, up ? m : n, up ? n : m);
 }
 
 /// A and B are the same view.

@@ -9,8 +9,9 @@
 //   row j + 1             . .|0 0 0 0 0 0 0 0|1 1 1 1 1 1 ...
 //   row j + 2             |0 0 0 0 0 0 0 0|1 1 1 1 1 1 1 1 ...
 //
-// The pieces of one block then span one sector more than a tile's rows of A. All of these rows are
-// read; the neighbouring block reads them too, from the L2 cache.
+// The pieces of one block then span up to a sector more than a tile's rows of A. All of these rows
+// are read; the neighbouring block reads them too, from the L2 cache. Where A and B stay in that
+// cache, the halves of a sector meet there, and pieces are not shifted: a sector of one element.
 //
 // Limit: reads of rows that do not start at a sector, and the rows read twice.
 #pragma once
@@ -22,24 +23,26 @@ namespace tinyblas {
 template <class Unit, int entry>
 class SkewedTile {
     static constexpr TransposeTile t = transpose_table[entry].tile;
-    static constexpr int height = t.rows + transpose_sector(sizeof(Unit));
+    static constexpr int sector =
+        transpose_table[entry].stays_in_cache() ? 1 : transpose_sector(sizeof(Unit));
+    static constexpr int height = t.rows + sector - 1;
     static constexpr int rows_at_once = t.threads / t.columns;
     static constexpr int reads = (height + rows_at_once - 1) / rows_at_once;  // of a thread
     static constexpr int writes_at_once = t.threads / t.rows;                 // rows of B
     static constexpr int writes = t.columns / writes_at_once;
 
   public:
+    static constexpr int shift = sector - 1;  // of a piece, at most
     using Rows = Unit[height][t.columns + transpose_pad(sizeof(Unit))];
-    static constexpr int sector = transpose_sector(sizeof(Unit));
 
-    /// What of a block's rows lies inside: from `first` to before `last`, counted from a sector's
-    /// elements above the block's row i of A; and how many columns.
+    /// What of a block's rows lies inside: from `first` to before `last`, counted from `shift` rows
+    /// above the block's row i of A; and how many columns.
     struct Inside {
         int first, last, columns;
 
         __device__ Inside(const MatrixView<const Unit>& a, std::int64_t i, std::int64_t j)
-            : first(i < sector ? sector - static_cast<int>(i) : 0),
-              last(inside<height>(a.rows - i + sector)),
+            : first(i < shift ? shift - static_cast<int>(i) : 0),
+              last(inside<height>(a.rows - i + shift)),
               columns(inside<t.columns>(a.columns - j)) {}
         __device__ bool all() const { return first == 0 && last == height && columns == t.columns; }
     };
@@ -50,7 +53,7 @@ class SkewedTile {
                                                 const Inside& is, device::CachePolicy policy) {
         const int column = static_cast<int>(threadIdx.x) % t.columns;
         const int first = static_cast<int>(threadIdx.x) / t.columns;
-        from += (first - sector) * stride + column;
+        from += (first - shift) * stride + column;
         const std::int64_t step = rows_at_once * stride;
         Unit values[reads];
 #pragma unroll
@@ -80,7 +83,7 @@ class SkewedTile {
             // What of the row's first sector comes before the row.
             const int skew =
                 static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(Unit) % sector);
-            const int row = place - skew + sector;
+            const int row = place - skew + shift;
             if (all || (row >= is.first && row < is.last)) to[i + place - skew] = rows[row][column];
         }
     }
@@ -113,15 +116,14 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
         __syncthreads();
         Tile::template write<false>(rows, to, b.row_stride, corner.i, is);
     }
-    release(policy, from + (is.first - Tile::sector) * a.row_stride, a.row_stride,
+    release(policy, from + (is.first - Tile::shift) * a.row_stride, a.row_stride,
             is.last - is.first, is.columns);
 }
 
 template <class Unit, int entry>
 void launch_transpose_skewed(device::Stream stream, MatrixView<const Unit> a, MatrixView<Unit> b) {
     // Shifted back by up to a sector less one element, the pieces must still reach the end.
-    const TransposeTunedRaster<entry> raster(a.rows + SkewedTile<Unit, entry>::sector - 1,
-                                             a.columns);
+    const TransposeTunedRaster<entry> raster(a.rows + SkewedTile<Unit, entry>::shift, a.columns);
     device::launch("transpose", transpose_skewed<Unit, entry>,
                    device::grid(raster.blocks(), "transpose"), transpose_table[entry].tile.threads,
                    stream, a, b, raster);

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     constexpr TransposeTile t = transpose_table[entry].tile;
     constexpr int width = vectors ? 16 / sizeof(Unit) : 1;
     constexpr int chunks = t.columns / width / t.threads;
-    constexpr int at_once = chunks < 8 ? chunks : 8;  // loads of a thread under way
+    constexpr int at_once = chunks < 4 ? chunks : 4;  // loads of a thread under way
     auto& line = device::shared<struct SlimLine, Unit[slim_slot<Unit>(t.columns)]>();
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) << length_log;
     const std::int64_t left = (to_tall ? a.columns : a.rows) - start;

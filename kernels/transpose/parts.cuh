@@ -79,9 +79,9 @@ __device__ __forceinline__ device::CachePolicy transpose_policy(const MatrixView
 template <class Unit>
 __device__ __forceinline__ void release(device::CachePolicy policy, const Unit* from,
                                         std::int64_t stride, int rows, int columns) {
-    constexpr std::int64_t cache = 1 << 26, line = 128;  // bytes
-    const std::int64_t row_bytes = columns * static_cast<int>(sizeof(Unit));
-    if (!policy.last() || std::int64_t{gridDim.x - blockIdx.x} * rows * row_bytes > cache) return;
+    constexpr int cache = 1 << 26, line = 128;  // bytes
+    const int row_bytes = columns * static_cast<int>(sizeof(Unit));
+    if (!policy.last() || std::int64_t{gridDim.x - blockIdx.x} * (rows * row_bytes) > cache) return;
 #pragma unroll 1
     for (int row = static_cast<int>(threadIdx.x); row < rows; row += static_cast<int>(blockDim.x)) {
         const auto* const first = reinterpret_cast<const char*>(from + row * stride);
