@@ -328,5 +328,17 @@ TEST(TransposeTable, FormsByOperands) {
     EXPECT_EQ(choose_transpose_entry({16, 4096, 4096, true, false, false}), -1);
 }
 
+// Few columns, and matrices that stay in the cache, have lines of their own.
+TEST(TransposeTable, LinesByExtents) {
+    const auto entry = [](std::int64_t m, std::int64_t n, bool aligned) {
+        return transpose_table[choose_transpose_entry({4, m, n, true, aligned, false})];
+    };
+    EXPECT_EQ(entry(1 << 22, 32, true).tile.columns, 32);
+    EXPECT_EQ(entry(1 << 22, 36, true).tile.columns, 64);
+    EXPECT_EQ(entry(32, 1 << 22, true).tile.rows, 32);
+    EXPECT_TRUE(entry(2047, 2045, false).stays_in_cache());
+    EXPECT_FALSE(entry(2049, 2051, false).stays_in_cache());
+}
+
 }  // namespace
 }  // namespace tinyblas::test

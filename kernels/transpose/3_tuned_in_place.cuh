@@ -79,8 +79,9 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     else
         exchange<false>(turned, upper, lower, a.row_stride, m, n, policy);
 #pragma unroll 1
-    for (const bool up : {true, false})
-        release<Unit>(policy, up ? upper : lower, a.row_stride, up ? m : n, up ? n : m);
+    for (int side = 0; side < 2; ++side)
+        release<Unit>(policy, side == 0 ? upper : lower, a.row_stride, side == 0 ? m : n,
+                      side == 0 ? n : m);
 }
 
 /// A and B are the same view.

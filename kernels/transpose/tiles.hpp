@@ -64,7 +64,7 @@ inline constexpr TransposeEntry transpose_table[] = {
     {TransposeForm::vectors,  16, any_extent,             0,  0, { 16,   32, 128,  8, 1}},  // 8192^2: 3,968
 
     {TransposeForm::skewed,    2, any_extent,             0,  0, { 64,   64, 512,  3, 4}},
-    {TransposeForm::skewed,    4, std::int64_t{1} << 22,  0,  0, { 32,   64, 256,  8, 1}},
+    {TransposeForm::skewed,    4, std::int64_t{1} << 22,  0,  0, { 64,   32, 256,  8, 1}},  // 2047 x 2045: 4,216 (in cache)
     {TransposeForm::skewed,    4, std::int64_t{1} << 27,  0,  0, { 64,   64, 512,  4, 8}},  // 4097 x 4095: 3,782; 100003 x 1021: 3,745
     {TransposeForm::skewed,    4, any_extent,             0,  0, { 64,   64, 512,  4, 2}},  // 16383 x 16381: 3,974
     {TransposeForm::skewed,    8, any_extent,             0,  0, { 32,   32, 256,  8, 4}},  // 16384^2: 4,125
@@ -72,7 +72,7 @@ inline constexpr TransposeEntry transpose_table[] = {
     {TransposeForm::in_place,  2, any_extent,             0,  0, { 64,   64,  64,  8, 0}},
     {TransposeForm::in_place,  4, any_extent,             0,  0, { 64,   64, 128,  5, 0}},  // 16384^2: 4,095
     {TransposeForm::in_place,  8, any_extent,             0,  0, { 32,   32, 256,  5, 0}},
-    {TransposeForm::in_place, 16, any_extent,             0,  0, { 16,   16, 256,  5, 0}},
+    {TransposeForm::in_place, 16, any_extent,             0,  0, { 16,   16, 256,  6, 0}},
 };
 // clang-format on
 inline constexpr int transpose_entries = std::size(transpose_table);
