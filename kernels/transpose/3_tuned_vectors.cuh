@@ -12,7 +12,7 @@
 //   | 2  | 5  | 8  |       | 6  | 7  | 8  |
 //   +----+----+----+       +----+----+----+
 //
-// Limit: the order in which DRAM sees reads and writes; a plain copy is 2 to 4 % faster.
+// Limit: the order in which DRAM sees reads and writes; a plain copy is 1 to 4 % faster.
 #pragma once
 
 #include "tiles.hpp"
