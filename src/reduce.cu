@@ -124,15 +124,16 @@ ReduceKernel run(const Call<T>& call, const ReduceEnd<Sum>& end, ReduceKernel ke
     return ReduceKernel::tuned;
 }
 
+/// `counters`: of the workspace.
 template <class Sum, class T>
-ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, ReduceKernel kernel) {
+ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, void* counters,
+                     ReduceKernel kernel) {
     Context& context = call.context;
     context.note(call.operation);
     using Shared = ReduceWorkspace<typename Sum::Total>;
     static_assert(sizeof(Shared) <= Workspace::counter_bytes);
-    auto* const shared = static_cast<Shared*>(context.workspace().counters(
-        context.stream(), Workspace::CountersOf::reductions, call.operation));
-    kernel = run<Sum>(call, {result, shared, context.compute_capability() >= 90}, kernel);
+    kernel = run<Sum>(
+        call, {result, static_cast<Shared*>(counters), context.compute_capability() >= 90}, kernel);
     if (logs())
         log_reduction<T>(call.operation, call.x, Sum::operands == 2 ? &call.y : nullptr, kernel);
     return {kernel};
@@ -143,8 +144,11 @@ template <class Sum, class T>
 ReduceChoice reduce(const Call<T>& call, T* result, ReduceOptions options) {
     check(call, options.kernel);
     require(result, call.operation, ": result is null: must point to one element");
-    const device::Guard guard(call.context.device(), call.operation);
-    return enqueue<Sum>(call, {result, nullptr, 0}, options.kernel);
+    Context& context = call.context;
+    const device::Guard guard(context.device(), call.operation);
+    void* const counters = context.workspace().counters(
+        context.stream(), Workspace::CountersOf::reductions, call.operation);
+    return enqueue<Sum>(call, {result, nullptr, 0}, counters, options.kernel);
 }
 
 /// Looks at the words until they carry the number of the call; false if that takes long.
@@ -175,8 +179,11 @@ T reduce(const Call<T>& call, ReduceOptions options) {
             ": the context's stream is being captured, where no result can be waited for: must be "
             "called with a pointer to a device result");
     constexpr int count = sizeof(T) / sizeof(std::uint32_t);
-    const auto [words, number] = context.workspace().host_words(call.operation);
-    enqueue<Sum>(call, {nullptr, words, number}, options.kernel);
+    Workspace& workspace = context.workspace();
+    void* const counters = workspace.lasting_counters(
+        context.stream(), Workspace::CountersOf::reductions, call.operation);
+    const auto [words, number] = workspace.host_words(call.operation);
+    enqueue<Sum>(call, {nullptr, words, number}, counters, options.kernel);
     if (!poll(words, count, number)) {
         device::synchronize(context.stream(), call.operation);
         if (!poll(words, count, number))

@@ -111,6 +111,10 @@ void* Workspace::scratch(device::Stream stream, std::size_t bytes, const char* o
 void* Workspace::counters(device::Stream stream, CountersOf user, const char* operation) {
     if (device::is_capturing(stream, operation))
         return memory_of_graph(stream, counter_bytes, true, operation);
+    return lasting_counters(stream, user, operation);
+}
+
+void* Workspace::lasting_counters(device::Stream stream, CountersOf user, const char* operation) {
     enter(stream, operation);
     DeviceMemory& counters = counters_[static_cast<std::size_t>(user)];
     if (!counters) {

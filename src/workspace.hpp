@@ -69,6 +69,8 @@ class Workspace {
     /// one counts on to be zero it leaves so.
     enum class CountersOf { reductions, gemm };
     void* counters(device::Stream stream, CountersOf user, const char* operation);
+    /// The same for a stream that is known not to be captured.
+    void* lasting_counters(device::Stream stream, CountersOf user, const char* operation);
     static constexpr std::size_t counter_bytes = 32 << 10;
 
     void textures(device::Stream stream, std::span<const TextureRange> ranges,
