@@ -293,8 +293,9 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
 }
 
 /// What the cache that all multiprocessors share does with lines that are read: `last`, they go
-/// after everything else. What was written then goes back to memory early, in the order in which it
-/// was written, and memory turns less often between reads and writes.
+/// after everything else. A kernel that streams a matrix is 1.5 to 2 % faster for it, presumably
+/// since what it has written goes back to memory earlier, in longer runs. Otherwise loads carry no
+/// hint: even one at the usual order costs 8 % where the cache holds the lines already.
 class CachePolicy {
   public:
     __device__ __forceinline__ explicit CachePolicy(bool last) : last_(last) {
@@ -309,7 +310,7 @@ class CachePolicy {
 };
 
 /// 16 bytes of global memory; load_read_only, and one element, if nothing writes them while the
-/// kernel runs. A load with a hint takes longer where the cache holds the line already.
+/// kernel runs.
 template <class T, int count>
 __device__ __forceinline__ void load_vector(T (&to)[count], const T* from, CachePolicy policy) {
     static_assert(count * sizeof(T) == 16);
@@ -370,7 +371,7 @@ __device__ __forceinline__ std::uint64_t load_read_only(const std::uint64_t* fro
 }
 
 /// The line of 128 bytes that begins at `line` has its usual place in the order of eviction again;
-/// otherwise it might stay in the cache long after the kernel.
+/// otherwise it may stay in the cache long after the kernel has ended.
 __device__ __forceinline__ void release_line(const void* line) {
     asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(line) : "memory");
 }
