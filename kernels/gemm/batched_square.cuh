@@ -35,9 +35,9 @@ struct GemmSquare {
 
 // Figures: NVIDIA H200.
 inline constexpr GemmSquare gemm_square_table[] = {
-    {16, 4, 2, 4, 16, false},  // 4,330 GB/s
-    {32, 4, 1, 8, 12, false},  // 4,020 GB/s under a power cap
-    {64, 8, 1, 8, 5, true},    // 3,310 GB/s under a power cap
+    {16, 4, 2, 4, 16, false},  // 4,280 GB/s
+    {32, 4, 1, 8, 12, false},  // 4,120 GB/s
+    {64, 8, 1, 8, 5, true},    // 3,620 GB/s
 };
 
 /// The entry whose kernel takes these operands; -1: none.

@@ -133,7 +133,7 @@ void launch_transpose_slim(device::Stream stream, MatrixView<const Unit> a, Matr
     const auto bits = reinterpret_cast<std::uintptr_t>(a.data) |
                       reinterpret_cast<std::uintptr_t>(b.data) |
                       static_cast<std::uintptr_t>(wide_pitch) * sizeof(Unit);
-    constexpr bool can_have_vectors = sizeof(Unit) < 16;
+    constexpr bool can_have_vectors = sizeof(Unit) < 16;  // 16 bytes are one already
     const bool vectors = can_have_vectors && packed && bits % 16 == 0;
     const auto launch = vectors   ? to_tall
                                         ? launch_transpose_slim<Unit, entry, can_have_vectors, true>
