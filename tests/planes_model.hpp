@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <limits>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "device_buffer.hpp"
@@ -93,21 +94,39 @@ class PlanesModel {
     std::vector<unsigned> findings;
 
   private:
+    static constexpr int none = -1000;
+
+    /// Of a row's smallest and largest numbers in a group.
+    std::pair<int, int> ends_of_group(const Rows& x, std::int64_t row, std::int64_t group) const {
+        int least = -none, largest = none;
+        for (std::int64_t p = group * 512; p < std::min(k, (group + 1) * 512); ++p) {
+            if (x(row, p) == 0 || !std::isfinite(x(row, p))) continue;
+            least = std::min(least, std::ilogb(x(row, p)));
+            largest = std::max(largest, std::ilogb(x(row, p)));
+        }
+        return {least, largest};
+    }
+    /// That of the largest, or the next 8 n - 1 above it, if no number lies 2^28 below that.
+    int exponent_of_group(const Rows& x, std::int64_t row, std::int64_t group) const {
+        const auto [least, largest] = ends_of_group(x, row, group);
+        if (largest == none) return none;
+        const int even = static_cast<int>(std::floor((double{1} * largest + 8) / 8)) * 8 - 1;
+        return least < even - 28 ? largest : even;
+    }
+
     /// Of a row in its groups; a zero group has the one before it, or the first after it.
     void find_exponents(const Rows& x, std::int64_t row) {
-        constexpr int none = std::numeric_limits<int>::min();
-        std::vector<int> own(static_cast<std::size_t>(groups), none);
-        for (std::int64_t p = 0; p < k; ++p)
-            if (x(row, p) != 0 && std::isfinite(x(row, p))) {
-                int& largest = own[static_cast<std::size_t>(p / 512)];
-                largest = std::max(largest, std::ilogb(x(row, p)));
-            }
-        int least = none, most = none, last = none, first = none;
-        for (const int e : own) {
-            if (e == none) continue;
-            if (first == none) first = least = most = e;
-            least = std::min(least, e);
-            most = std::max(most, e);
+        std::vector<int> own;
+        for (std::int64_t group = 0; group < groups; ++group)
+            own.push_back(exponent_of_group(x, row, group));
+        int least = -none, most = none, last = none, first = none, highest = none;
+        for (std::int64_t group = 0; group < groups; ++group) {
+            const int largest = ends_of_group(x, row, group).second;
+            if (largest == none) continue;
+            if (first == none) first = own[static_cast<std::size_t>(group)];
+            highest = std::max(highest, own[static_cast<std::size_t>(group)]);
+            least = std::min(least, largest);
+            most = std::max(most, largest);
         }
         if (most - least > 40) finding(row) |= gemm_wide;
         if (most - least > 48) finding(row) |= gemm_strict;
@@ -115,22 +134,19 @@ class PlanesModel {
             const int e = own[static_cast<std::size_t>(group)];
             if (e != none) last = e;
             exponent(row, group) = first == none               ? 0
-                                   : kind == GemmParts::bf16x3 ? most
+                                   : kind == GemmParts::bf16x3 ? highest
                                    : last == none              ? first
                                                                : last;
         }
     }
 
     void judge(const Rows& x, std::int64_t row, std::int64_t group) {
-        double largest = 0;
         int below = 0;
         const std::int64_t end = std::min(k, (group + 1) * 512);
-        for (std::int64_t p = group * 512; p < end; ++p) {
+        for (std::int64_t p = group * 512; p < end; ++p)
             if (!std::isfinite(x(row, p))) finding(row) |= gemm_strict;
-            largest = std::max(largest, std::fabs(static_cast<double>(x(row, p))));
-        }
-        if (largest == 0) return;
-        const int e = std::ilogb(largest);
+        const int e = exponent_of_group(x, row, group);
+        if (e == none) return;
         for (std::int64_t p = group * 512; p < end; ++p) {
             const double size = std::fabs(static_cast<double>(x(row, p)));
             if (size == 0) continue;

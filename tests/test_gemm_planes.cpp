@@ -94,6 +94,36 @@ TEST(PlanesExtents, ManyGroups) {
     EXPECT_TRUE(both_kinds(x, k_neighbours, normal(2, x.k, 8), row_neighbours));
 }
 
+TEST(PlanesExponents, AreTheNextOfEveryEight) {
+    constexpr int powers[] = {-9, -8, -1, 0, 7, 8}, expected[] = {-9, -1, -1, 7, 7, 15};
+    for (const PlanesLayout& layout : {k_neighbours, row_neighbours}) {
+        // The last two rows: ones, and the smallest number that the seventh bit leaves room for, or
+        // the next smaller one.
+        Rows x(8, 512);
+        x.fill([&](auto row, auto) { return row < 6 ? std::ldexp(1.5, powers[row]) : 1.0; });
+        x(6, 500) = 0x1p-21f;
+        x(7, 500) = std::nextafter(0x1p-21f, 0.0f);
+        Planes a(x, layout);
+        make_planes<fp16x2>(a.task(fp16x2), a.packed(fp16x2));
+        const int* const exponents = a.view(fp16x2).exponents;
+        for (int row = 0; row < 6; ++row) EXPECT_EQ(exponents[row], expected[row]);
+        EXPECT_EQ(exponents[6], 7);
+        EXPECT_EQ(exponents[7], 0);
+        EXPECT_EQ(a.findings()[0], gemm_has_low);
+    }
+}
+
+TEST(PlanesExponents, OfNormalNumbersAreTheSameInAllGroups) {
+    for (const PlanesLayout& layout : {k_neighbours, row_neighbours}) {
+        Planes a(normal(64, 2048, 3), layout), b(normal(64, 2048, 4), layout);
+        make_planes<fp16x2>(a, b);
+        for (Planes* planes : {&a, &b})
+            for (std::int64_t group = 0; group < 4; ++group)
+                for (int row = 0; row < 64; ++row)
+                    EXPECT_EQ(planes->view(fp16x2).exponents_of(0, group)[row], 7);
+    }
+}
+
 TEST(PlanesExtents, NothingToDo) {
     Rows none(0, 5), empty(5, 0);
     for (const Rows* x : {&none, &empty}) {

@@ -15,18 +15,22 @@
 //   tensor cores   | p0 p0, chunk c  | cross products, c       | p0 p0, chunk c + 1  | ...
 //   adders              ...          |  m += t (p0 p0 of c)    |
 //
-// A multiplier keeps three sets of 64 registers: t, a chunk's products of high parts; x, a group's
-// cross products; m, the sum in fp32. The tensor cores add with truncation, an error that always
-// points to zero: so t is short, and m is added to by the ordinary adder, rounded to nearest. That
-// happens while the tensor cores are busy with x, which is 2^-11 as large and may run longer.
+// A multiplier keeps three sets of 64 registers: t, a chunk's products of high parts; x, the cross
+// products of a run of chunks; m, the sum in fp32. The tensor cores add with truncation, an error
+// that always points to zero: so t is short, and m is added to by the ordinary adder, rounded to
+// nearest. That happens while the tensor cores are busy with x, which is 2^-11 as large and may run
+// longer: for 64 chunks, or until the scale of a row or column changes.
+//
+// One kernel for all routes of the guard: another one, launched each time and most often for
+// nothing, would take 1 to 3 us.
 //
 // Where C is small, tiles are half as wide, and clusters may share k (HopperForm::sliced). Sources:
 // Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022;
 // Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021.
 //
-// Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 93 % of the
-// cycles. Below n = 2048: the start of three kernels, and instructions that come from memory once
-// each.
+// Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 96 % of the
+// cycles, and a tile's end takes 3,000 more. Below n = 2048: the start of two kernels, and
+// instructions that come from memory once each.
 #pragma once
 
 #include "hopper_multipliers.cuh"
@@ -39,15 +43,16 @@ namespace tinyblas {
 inline constexpr int hopper_threads = 128 + hopper_multipliers;
 inline constexpr int hopper_copy_registers = 40, hopper_multiply_registers = 232;
 
-/// C from parts of one kind: the roles of the block's threads. `cross`: not from high parts alone.
-template <HopperForm form, GemmParts kind>
-__device__ __forceinline__ void multiply_parts(const HopperWork& work, HopperShared& shared,
-                                               HopperAddress address, bool cross) {
+/// The roles of the block's threads, once the parts that are wanted are there.
+template <HopperForm form>
+__device__ __forceinline__ void play_roles(const HopperWork& work, HopperShared& shared,
+                                           HopperAddress address, HopperRoute route) {
     const unsigned rank = device::cluster_rank();
     if (threadIdx.x < 128) {
         device::give_up_registers<hopper_copy_registers>();
+        if (route.strict) return;
         if (threadIdx.x % 32 == 0 && threadIdx.x / 32 < hopper_copiers)
-            copy_bricks<form, kind>(work, address, rank, threadIdx.x / 32, cross);
+            copy_bricks<form>(work, address, rank, threadIdx.x / 32, route);
         if (form == HopperForm::sliced) {  // as exchange_slices
             if (work.plan.slices == 1) return;
             device::cluster_arrive();
@@ -55,11 +60,10 @@ __device__ __forceinline__ void multiply_parts(const HopperWork& work, HopperSha
         }
     } else {
         device::claim_registers<hopper_multiply_registers>();
-        HopperMultipliers<form, kind> multipliers(work, shared, address, rank);
-        if (cross)
-            multipliers.template run<true>();
-        else if constexpr (kind == GemmParts::fp16x2)
-            multipliers.template run<false>();
+        if (route.strict)
+            return multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
+                                     reinterpret_cast<StrictTiles&>(shared));
+        HopperMultipliers<form>(work, shared, address, rank, route).run();
         if (form == HopperForm::sliced) return;
     }
     device::cluster_arrive();  // no block may end while the other can still signal to it
@@ -81,7 +85,7 @@ __device__ __forceinline__ void make_barriers(HopperAddress address) {
     device::cluster_arrive();
 }
 
-/// C from fp16x2, if the findings ask for it.
+/// C in the way that the findings ask for.
 template <HopperForm form>
 __global__ void __launch_bounds__(hopper_threads, 1)
     gemm_hopper(const __grid_constant__ HopperWork work) {
@@ -97,47 +101,22 @@ __global__ void __launch_bounds__(hopper_threads, 1)
         if (blockIdx.x == 0 && threadIdx.x == 0 && work.product.verdict)
             *work.product.verdict = verdict;
         device::cluster_wait();
-        if (!gemm_is_meant(GemmParts::fp16x2, verdict)) return;
+        const bool narrow = gemm_is_meant(GemmParts::fp16x2, verdict);
+        const bool wide = gemm_is_meant(GemmParts::bf16x3, verdict) &&
+                          work.wide.tasks[0].planes.bricks != nullptr;
+        if (wide) split_wide(work.wide, work.counters);
         // With a single chunk to a tile, copies might overtake the exponents by too many groups.
-        const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
-        multiply_parts<form, GemmParts::fp16x2>(work, shared, address, cross);
-    }
-}
-
-/// C by other means, if the findings ask for that. Launched each time and most often for nothing;
-/// so one kernel does all.
-template <HopperForm form>
-__global__ void __launch_bounds__(hopper_threads, 1)
-    gemm_hopper_otherwise(const __grid_constant__ HopperWork work) {
-    if constexpr (!device::reallocates_registers) {
-        device::trap();
-    } else {
-        HopperShared& shared = device::large_shared<HopperShared>();
-        const HopperAddress address(shared);
-        // The findings are there since gemm_hopper, all of whose blocks have seen them, let this
-        // kernel start. Its end is waited for in any case: for the sake of what comes after.
-        const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
-        device::let_dependents_start();
-        device::wait_for_launcher();
-        if (gemm_is_meant(GemmParts::fp16x2, verdict)) return;
-        make_barriers<form>(address);
-        device::cluster_wait();
-        if (gemm_is_meant(GemmParts::bf16x3, verdict) && work.wide.tasks[0].planes.bricks) {
-            split_wide(work.wide, work.counters);
-            multiply_parts<form, GemmParts::bf16x3>(work, shared, address, true);
-        } else {
-            multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
-                              reinterpret_cast<StrictTiles&>(shared));
-        }
+        const bool cross = wide || (verdict & gemm_has_low) || work.plan.chunks < 2;
+        play_roles<form>(work, shared, address,
+                         {wide ? GemmParts::bf16x3 : GemmParts::fp16x2, cross, !narrow && !wide});
     }
 }
 
 template <HopperForm form>
 void launch_gemm_hopper(device::Stream stream, const HopperWork& work) {
-    for (const auto kernel : {gemm_hopper<form>, gemm_hopper_otherwise<form>})
-        device::launch_dependent_clusters(
-            "gemm", kernel, work.clusters * work.plan.cluster_blocks(), work.plan.cluster_blocks(),
-            hopper_threads, sizeof(HopperShared), stream, work);
+    device::launch_dependent_clusters(
+        "gemm", gemm_hopper<form>, work.clusters * work.plan.cluster_blocks(),
+        work.plan.cluster_blocks(), hopper_threads, sizeof(HopperShared), stream, work);
 }
 
 }  // namespace tinyblas

@@ -7,88 +7,84 @@
 namespace tinyblas {
 
 /// A warpgroup, which multiplies 64 rows of the block's tile.
-template <HopperForm form, GemmParts kind>
+template <HopperForm form>
 class HopperMultipliers {
-    static constexpr int parts = gemm_parts(kind);
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
-    // In which t is summed: the shorter, the less is lost to truncation, at more additions. Where
-    // C is small, a strict product would share k among blocks, and lose little, too.
-    static constexpr int halves = form == HopperForm::sliced ? 2 : 1;
+    static constexpr bool sliced = form == HopperForm::sliced;
     static constexpr int count = hopper_block_n(form) / 2;  // of a thread's sums
     using Sums = float[count];
+    static constexpr GemmParts fp16x2 = GemmParts::fp16x2, bf16x3 = GemmParts::bf16x3;
 
   public:
     __device__ __forceinline__ HopperMultipliers(const HopperWork& work, HopperShared& shared,
-                                                 HopperAddress address, unsigned rank)
+                                                 HopperAddress address, unsigned rank,
+                                                 HopperRoute route)
         : work_(work),
           shared_(shared),
           address_(address),
           rank_(rank),
-          half_(threadIdx.x / 128 - 1) {}
+          half_(__shfl_sync(~0u, threadIdx.x / 128 - 1, 0)),  // so that ptxas sees it is uniform
+          route_(route) {}
 
-    /// All units of the block. `cross`: with the cross products.
-    template <bool cross>
+    /// All units of the block.
     __device__ __forceinline__ void run() {
         for_each_unit<form>(work_, rank_, [&](const HopperUnit& at) {
+            put_aside(at);
             Sums m;
-            int row[2];
             set_to_zero(m);
-            read_row_exponents(row, at.tile_i, at.first / hopper_group_chunks);
-            if constexpr (cross)
-                multiply_crosswise(m, row, at);
+            watch(at, at.first / hopper_group_chunks);
+            begin_group();
+            // t is summed up for a chunk, or for half of one: the shorter, the less is lost to
+            // truncation, at more additions. Where k is shared among blocks, a strict product would
+            // do that, too, and lose little.
+            if (!route_.cross)
+                multiply_once(m, at);
+            else if (route_.kind == bf16x3)
+                multiply_crosswise<bf16x3, sliced ? 2 : 1>(m, at);
+            else if (sliced && work_.plan.slices > 1)
+                multiply_crosswise<fp16x2, 2>(m, at);
             else
-                multiply_once(m, row, at);
-            const HopperColumns columns = columns_in(shared_.exponents[exponents_]);
-            if (form == HopperForm::sliced && work_.plan.slices > 1) {
-                drift_to_end(m, row, columns, at);
-                exchange_slices<kind>(m, work_, shared_, at);
-            } else if (form == HopperForm::sliced || !at.cut) {
-                unscale<kind>(m, row, columns);
-                store_tile(m, work_.product, at);
-            } else {
-                drift_to_end(m, row, columns, at);
-                if (!add_cut_slices(m, work_, shared_, at)) return;
-                unscale<kind>(m, row, last_columns<form, kind>(work_, at));
-                store_tile(m, work_.product, at);
-            }
+                multiply_crosswise<fp16x2, 1>(m, at);
+            finish(m, put_aside_before());
         });
     }
 
   private:
-    /// Of a thread's rows of A, 8 apart.
-    __device__ __forceinline__ void read_row_exponents(int (&row)[2], unsigned tile_i,
-                                                       unsigned group) const {
-        const int* const from =
-            hopper_exponents(work_.a<kind>(), work_.plan.a_bricks, tile_i * hopper_a_halves + half_,
-                             work_.plan, group) +
-            first_row() % gemm_brick;
-        row[0] = device::load_fresh(from);  // of bf16x3, this kernel wrote it
-        row[1] = device::load_fresh(from + 8);
+    // Products need the registers that a unit would take until its end.
+    __device__ __forceinline__ void put_aside(const HopperUnit& at) {
+        wait_for_others();  // they may still read the one before
+        if (hopper_thread() % 128 == 0) shared_.units[half_] = at;
+    }
+    __device__ __forceinline__ const HopperUnit& put_aside_before() {
+        wait_for_others();
+        return shared_.units[half_];
+    }
+    __device__ __forceinline__ void wait_for_others() {
+        device::barrier_of(2 + static_cast<int>(half_), 128);
     }
 
     /// Waits for the ring's next slot: its address.
     __device__ __forceinline__ std::uint32_t enter() {
         device::wait_for_phase(address_.full(ring_.slot), ring_.parity);
-        const std::uint32_t slot = address_.slot(ring_.slot);
+        const std::uint32_t slot = __shfl_sync(~0u, address_.slot(ring_.slot), 0);  // as half_
         ring_.next();
         return slot;
     }
     /// Gives the slots of one chunk back, to all that fill them: the first was entered `ago` slots
     /// ago.
-    template <bool cross>
+    template <int parts>
     __device__ __forceinline__ void leave(unsigned ago) {
         const unsigned lane = device::lane();
         unsigned slot = ring_.slot + hopper_slots - ago;
 #pragma unroll
-        for (int part = 0; part < (cross ? parts : 1); ++part, ++slot) {
+        for (int part = 0; part < parts; ++part, ++slot) {
             if (slot >= hopper_slots) slot -= hopper_slots;
-            if (lane < readers)
-                device::arrive_at(address_.empty(slot), form == HopperForm::paired ? lane : rank_);
+            if (lane < readers) device::arrive_at(address_.empty(slot), sliced ? rank_ : lane);
         }
     }
 
     /// d = A B + (add ? d : 0) for `count` steps of a slot each, from step `first` on.
-    template <int first = 0, int count = gemm_brick / hopper_step>
+    template <GemmParts kind, int first = 0, int count = gemm_brick / hopper_step>
     __device__ __forceinline__ void multiply(Sums& d, std::uint32_t a_slot, std::uint32_t b_slot,
                                              bool add) const {
         const std::uint64_t a = device::swizzled_rows(a_slot + half_ * hopper_brick_bytes);
@@ -97,7 +93,7 @@ class HopperMultipliers {
 #pragma unroll
         for (int step = first; step < first + count; ++step) {
             constexpr int step_units = hopper_step * 2 / 16;  // of 16 bytes
-            if constexpr (kind == GemmParts::fp16x2)
+            if constexpr (kind == fp16x2)
                 device::multiply_fp16(d, a + step * step_units, b + step * step_units,
                                       add || step > first);
             else
@@ -106,93 +102,98 @@ class HopperMultipliers {
         }
     }
 
-    /// m = the unit's chunks, all parts, in the scale of the last group; `row` becomes its rows'
-    /// exponents.
-    __device__ __forceinline__ void multiply_crosswise(Sums& m, int (&row)[2],
-                                                       const HopperUnit& at) {
+    /// m = the unit's chunks, all parts, in the scale of the last group.
+    template <GemmParts kind, int halves>
+    __device__ __forceinline__ void multiply_crosswise(Sums& m, const HopperUnit& at) {
+        constexpr int parts = gemm_parts(kind);
         Sums t, x;
-        int next_row[2] = {row[0], row[1]};
+        unsigned chunk = at.first;
 #pragma unroll 1
-        for (unsigned chunk = at.first, end; chunk < at.last; chunk = end) {
-            begin_group();
-            multiply_chunk(m, t, x, false, [&] {
-                if (kind == GemmParts::fp16x2 && chunk > at.first) drift(m, row, next_row);
-                row[0] = next_row[0];
-                row[1] = next_row[1];
+        for (bool more = false;;) {  // a run of chunks of one scale
+            multiply_chunk<kind, halves>(m, t, x, false, [&] {
+                if (kind == fp16x2 && more) [[unlikely]]
+                    drift(m, at, chunk);
             });
-            end = (chunk / hopper_group_chunks + 1) * hopper_group_chunks;
-            if (end < at.last)
-                read_row_exponents(next_row, at.tile_i, end / hopper_group_chunks);
-            else
-                end = at.last;
+            more = run_ends<kind>(at, ++chunk);
 #pragma unroll 1
-            while (++chunk < end) {
-                high_ = enter();
-                multiply_chunk(m, t, x, true, [&] {
+            while (!more && chunk < at.last) {
+                multiply_chunk<kind, halves>(m, t, x, true, [&] {
                     device::wait_for_products<1>();  // the cross products of the chunk before
-                    leave<true>(parts + 1);
+                    leave<parts>(parts + 1);
                 });
+                more = run_ends<kind>(at, ++chunk);
             }
             device::wait_for_products<0>();
-            leave<true>(parts);
-            fold(m, x);
+            leave<parts>(more ? parts + 1 : parts);
+            fold<kind>(m, x);
+            if (!more) break;
         }
+    }
+    /// Enters the chunk, if it is the unit's, and tells whether a new run begins there: where the
+    /// scale changes, or cross products have been summed for long.
+    template <GemmParts kind>
+    __device__ __forceinline__ bool run_ends(const HopperUnit& at, unsigned chunk) {
+        constexpr unsigned longest = kind == fp16x2 ? 64 : 8;  // chunks
+        if (chunk == at.last) return false;
+        const bool group_begins = chunk % hopper_group_chunks == 0;
+        if (!group_begins) {
+            high_ = enter();
+            return false;
+        }
+        begin_group();
+        return scale_changes(at, chunk) || chunk % longest == 0;
     }
 
     /// One chunk, whose high slot was entered. Cross products keep the tensor cores busy while t is
     /// added to m. `meanwhile()` is done while the first products run.
-    template <class Meanwhile>
+    template <GemmParts kind, int halves, class Meanwhile>
     __device__ __forceinline__ void multiply_chunk(Sums& m, Sums& t, Sums& x, bool add,
                                                    Meanwhile&& meanwhile) {
-        start_high<0>(t);
+        start_high<kind, 0, halves>(t);
         meanwhile();
         const std::uint32_t p1 = enter();
-        if constexpr (kind == GemmParts::fp16x2) {
+        if constexpr (kind == fp16x2) {
             device::begin_products();
-            multiply(x, p1, high_, add);
+            multiply<kind>(x, p1, high_, add);
         } else {
             const std::uint32_t p2 = enter();
             device::begin_products();
-            multiply(x, p2, high_, add);
-            multiply(x, high_, p2, true);
-            multiply(x, p1, p1, true);
+            multiply<kind>(x, p2, high_, add);
+            multiply<kind>(x, high_, p2, true);
+            multiply<kind>(x, p1, p1, true);
         }
         if constexpr (halves == 2) {
             device::close_products();
             end_high<1>(m, t);
-            start_high<1>(t);
+            start_high<kind, 1, halves>(t);
             device::begin_products();
         }
-        if constexpr (kind == GemmParts::bf16x3) multiply(x, p1, high_, true);
-        multiply(x, high_, p1, true);
+        if constexpr (kind == bf16x3) multiply<kind>(x, p1, high_, true);
+        multiply<kind>(x, high_, p1, true);
         device::close_products();
         end_high<1>(m, t);
     }
 
     /// The same where the high parts are all there is.
-    __device__ __forceinline__ void multiply_once(Sums& m, int (&row)[2], const HopperUnit& at) {
+    __device__ __forceinline__ void multiply_once(Sums& m, const HopperUnit& at) {
+        constexpr int halves = sliced ? 2 : 1;
         Sums t;
 #pragma unroll 1
-        for (unsigned chunk = at.first; chunk < at.last; ++chunk) {
-            if (chunk == at.first) {
-                begin_group();
-            } else if (chunk % hopper_group_chunks == 0) {
-                int next_row[2];
-                read_row_exponents(next_row, at.tile_i, chunk / hopper_group_chunks);
-                begin_group();
-                drift(m, row, next_row);
-                row[0] = next_row[0];
-                row[1] = next_row[1];
-            } else {
-                high_ = enter();
-            }
-            start_high<0>(t);
+        for (unsigned chunk = at.first;;) {
+            start_high<fp16x2, 0, halves>(t);
             end_high<0>(m, t);
             if constexpr (halves == 2) {
-                start_high<1>(t);
+                start_high<fp16x2, 1, halves>(t);
                 end_high<0>(m, t);
             }
-            leave<false>(1);
+            leave<1>(1);
+            if (++chunk == at.last) return;
+            if (chunk % hopper_group_chunks != 0) {
+                high_ = enter();
+            } else {
+                begin_group();
+                if (scale_changes(at, chunk)) drift(m, at, chunk);
+            }
         }
     }
 
@@ -203,11 +204,11 @@ class HopperMultipliers {
     }
 
     /// Starts t = p0 p0 of the chunk that was entered, or of its half number `half`.
-    template <int half>
+    template <GemmParts kind, int half, int halves>
     __device__ __forceinline__ void start_high(Sums& t) {
         constexpr int count = gemm_brick / hopper_step / halves;
         device::begin_products();
-        multiply<half * count, count>(t, high_, high_, false);
+        multiply<kind, half * count, count>(t, high_, high_, false);
         device::close_products();
     }
     /// m += t, once all but the last `pending` groups of products are done.
@@ -220,44 +221,108 @@ class HopperMultipliers {
         device::settle(t);
     }
 
-    /// m += the group's cross products.
+    /// m += a run's cross products.
+    template <GemmParts kind>
     static __device__ __forceinline__ void fold(Sums& m, Sums& x) {
         device::settle(x);
 #pragma unroll
         for (int e = 0; e < count; ++e)
-            m[e] = kind == GemmParts::fp16x2 ? fmaf(x[e], 0x1p-11f, m[e]) : m[e] + x[e];
+            m[e] = kind == fp16x2 ? fmaf(x[e], 0x1p-11f, m[e]) : m[e] + x[e];
         device::settle(x);
     }
 
+    // Exponents of rows would take long to come from memory when they are needed. So each thread
+    // keeps one of its warp's 16 rows in view, in this group and the next.
+
+    __device__ __forceinline__ int row_exponent(const HopperUnit& at, unsigned group,
+                                                unsigned row) const {
+        const GemmPlanes& a = work_.a(route_.kind);
+        // Of bf16x3, this kernel wrote it.
+        return device::load_fresh(hopper_exponents(a, work_.plan.a_bricks,
+                                                   at.tile_i * hopper_a_halves + half_, work_.plan,
+                                                   min(group, work_.plan.groups - 1)) +
+                                  row);
+    }
+    __device__ __forceinline__ void watch(const HopperUnit& at, unsigned group) {
+        const unsigned row = hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16;
+        watched_ = row_exponent(at, group, row);
+        next_ = row_exponent(at, group + 1, row);
+    }
+    /// Of the thread's own rows, 8 apart.
+    __device__ __forceinline__ void watched_rows(int (&row)[2]) const {
+        const unsigned first = hopper_thread() % 32 / 4;
+        row[0] = __shfl_sync(~0u, watched_, first);
+        row[1] = __shfl_sync(~0u, watched_, first + 8);
+    }
+
+    __device__ __forceinline__ HopperColumns columns_before() const {
+        return columns_in(
+            shared_.exponents[exponents_ == 0 ? hopper_exponent_buffers - 1 : exponents_ - 1]);
+    }
+    __device__ __forceinline__ HopperColumns columns_now() const {
+        return columns_in(shared_.exponents[exponents_]);
+    }
+    /// Whether some exponent of the warpgroup's rows or columns differs in the group that has
+    /// begun.
+    __device__ __forceinline__ bool scale_changes(const HopperUnit& at, unsigned chunk) {
+        const unsigned column = hopper_thread() % hopper_block_n(form);
+        const bool changes = watched_ != next_ ||
+                             columns_before().bricks[0][column] != columns_now().bricks[0][column];
+        watched_ = next_;
+        next_ = row_exponent(at, chunk / hopper_group_chunks + 1,
+                             hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16);
+        return device::any_of(2 + static_cast<int>(half_), 128, changes);
+    }
     /// m comes to the scale of the group that has begun.
-    __device__ __forceinline__ void drift(Sums& m, const int (&row)[2],
-                                          const int (&next_row)[2]) const {
-        const unsigned before = exponents_ == 0 ? hopper_exponent_buffers - 1 : exponents_ - 1;
-        rescale(m, {row[0] - next_row[0], row[1] - next_row[1]},
-                columns_in(shared_.exponents[before]), columns_in(shared_.exponents[exponents_]));
+    __device__ __forceinline__ void drift(Sums& m, const HopperUnit& at, unsigned chunk) const {
+        const unsigned group = chunk / hopper_group_chunks - 1;
+        int now[2];
+        watched_rows(now);
+        const auto row = static_cast<unsigned>(first_row()) % gemm_brick;
+        rescale(m,
+                {row_exponent(at, group, row) - now[0], row_exponent(at, group, row + 8) - now[1]},
+                columns_before(), columns_now());
     }
     /// A slice's m comes to the scale of the last group of k, if it is of another one; `row` too.
     __device__ __forceinline__ void drift_to_end(Sums& m, int (&row)[2],
-                                                 const HopperColumns& columns,
                                                  const HopperUnit& at) const {
-        if (kind != GemmParts::fp16x2 ||
-            (at.last - 1) / hopper_group_chunks == work_.plan.groups - 1)
-            return;
-        int last_row[2];
-        read_row_exponents(last_row, at.tile_i, work_.plan.groups - 1);
-        rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns,
-                last_columns<form, kind>(work_, at));
+        const unsigned last = work_.plan.groups - 1;
+        if (route_.kind != fp16x2 || (at.last - 1) / hopper_group_chunks == last) return;
+        const auto first = static_cast<unsigned>(first_row()) % gemm_brick;
+        const int last_row[2] = {row_exponent(at, last, first), row_exponent(at, last, first + 8)};
+        rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns_now(),
+                last_columns<form>(work_, route_.kind, at));
         row[0] = last_row[0];
         row[1] = last_row[1];
+    }
+
+    /// From the unit's m to C, or to where slices are added up.
+    __device__ __forceinline__ void finish(Sums& m, const HopperUnit& at) {
+        int row[2];
+        watched_rows(row);
+        if (sliced && work_.plan.slices > 1) {
+            drift_to_end(m, row, at);
+            return exchange_slices(m, work_, shared_, route_.kind, at);
+        }
+        HopperColumns columns = columns_now();
+        if (!sliced && at.cut) {
+            drift_to_end(m, row, at);
+            if (!add_cut_slices(m, work_, shared_, at)) return;
+            columns = last_columns<form>(work_, route_.kind, at);
+        }
+        unscale(m, gemm_offset(route_.kind), row, columns);
+        store_tile(m, work_.product, at);
     }
 
     const HopperWork& work_;
     HopperShared& shared_;
     HopperAddress address_;
     unsigned rank_, half_;
+    HopperRoute route_;
     HopperRing ring_{0};
     std::uint32_t high_ = 0;
     unsigned exponents_ = hopper_exponent_buffers - 1;
+    int watched_ = 0, next_ = 0;
 };
 
 }  // namespace tinyblas

@@ -26,10 +26,51 @@ inline constexpr unsigned hopper_group_chunks = gemm_group / gemm_brick;
 /// multipliers by as many groups as slots hold, and one is kept to compare with.
 inline constexpr unsigned hopper_exponent_buffers = 5;
 
+/// One unit of work: a block's tile of C, and chunks of k from `first` to before `last`.
+struct HopperUnit {
+    unsigned tile_i, tile_j, first, last, slice;
+    unsigned cut_tile;  // number among the block tiles that are cut
+    bool cut;
+
+    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned unit, unsigned rank)
+        : first(0), last(plan.chunks), slice(0), cut_tile(0), cut(unit >= plan.whole) {
+        unsigned tile = unit;
+        if (cut) {
+            const unsigned inside = unit - plan.whole, number = inside / plan.slices;
+            slice = inside - number * plan.slices;
+            take_slice(plan);
+            cut_tile = number * 2 + rank;
+            tile = plan.whole + number;
+        }
+        // Down 8 tile rows, then along: neighbours share bricks of A and B in the L2 cache.
+        constexpr unsigned band = 8;
+        const unsigned above = tile / (band * plan.tiles_n) * band;
+        const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
+        const unsigned place = tile - above * plan.tiles_n;
+        tile_j = place / rows;
+        tile_i = (above + place - tile_j * rows) * 2 + rank;
+    }
+    /// The only one of a block of the form sliced.
+    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned rank)
+        : slice(rank), cut_tile(0), cut(false) {
+        const unsigned tile = blockIdx.x / plan.slices;
+        tile_j = tile / plan.tiles_m;
+        tile_i = tile - tile_j * plan.tiles_m;
+        take_slice(plan);
+    }
+
+  private:
+    __device__ __forceinline__ void take_slice(const HopperPlan& plan) {
+        first = slice * plan.chunks / plan.slices;
+        last = (slice + 1) * plan.chunks / plan.slices;
+    }
+};
+
 struct HopperShared {
     std::uint8_t slots[hopper_slots][hopper_slot_bytes];
     int exponents[hopper_exponent_buffers][hopper_most_columns];
     std::uint64_t full[hopper_slots], empty[hopper_slots];
+    HopperUnit units[2];  // of the warpgroups that multiply
     unsigned turn;
 };
 static_assert(sizeof(HopperShared) <= 227 << 10);
@@ -78,54 +119,19 @@ struct HopperWork {
     unsigned* counters;
     unsigned clusters;  // of the launch
 
-    template <GemmParts kind>
-    __device__ __forceinline__ const GemmPlanes& a() const {
+    __device__ __forceinline__ const GemmPlanes& a(GemmParts kind) const {
         return kind == GemmParts::fp16x2 ? product.a : wide.tasks[0].planes;
     }
-    template <GemmParts kind>
-    __device__ __forceinline__ const GemmPlanes& b() const {
+    __device__ __forceinline__ const GemmPlanes& b(GemmParts kind) const {
         return kind == GemmParts::fp16x2 ? product.b : wide.tasks[1].planes;
     }
 };
 
-/// One unit of work: a block's tile of C, and chunks of k from `first` to before `last`.
-struct HopperUnit {
-    unsigned tile_i, tile_j, first, last, slice;
-    unsigned cut_tile;  // number among the block tiles that are cut
-    bool cut;
-
-    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned unit, unsigned rank)
-        : first(0), last(plan.chunks), slice(0), cut_tile(0), cut(unit >= plan.whole) {
-        unsigned tile = unit;
-        if (cut) {
-            const unsigned inside = unit - plan.whole, number = inside / plan.slices;
-            slice = inside - number * plan.slices;
-            take_slice(plan);
-            cut_tile = number * 2 + rank;
-            tile = plan.whole + number;
-        }
-        // Down 8 tile rows, then along: neighbours share bricks of A and B in the L2 cache.
-        constexpr unsigned band = 8;
-        const unsigned above = tile / (band * plan.tiles_n) * band;
-        const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
-        const unsigned place = tile - above * plan.tiles_n;
-        tile_j = place / rows;
-        tile_i = (above + place - tile_j * rows) * 2 + rank;
-    }
-    /// The only one of a block of the form sliced.
-    __device__ __forceinline__ HopperUnit(const HopperPlan& plan, unsigned rank)
-        : slice(rank), cut_tile(0), cut(false) {
-        const unsigned tile = blockIdx.x / plan.slices;
-        tile_j = tile / plan.tiles_m;
-        tile_i = tile - tile_j * plan.tiles_m;
-        take_slice(plan);
-    }
-
-  private:
-    __device__ __forceinline__ void take_slice(const HopperPlan& plan) {
-        first = slice * plan.chunks / plan.slices;
-        last = (slice + 1) * plan.chunks / plan.slices;
-    }
+/// What the guard's verdict makes of a product.
+struct HopperRoute {
+    GemmParts kind;
+    bool cross;   // not from high parts alone
+    bool strict;  // not from parts
 };
 
 /// Calls body(unit) for each unit of the calling block.
@@ -154,20 +160,21 @@ __device__ __forceinline__ const int* hopper_exponents(const GemmPlanes& planes,
 inline constexpr unsigned hopper_copiers = 3;
 
 /// The role of copier `copier`: its share of all slots, one part of a chunk each.
-template <HopperForm form, GemmParts kind>
+template <HopperForm form>
 __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddress shared,
-                                            unsigned rank, unsigned copier, bool cross) {
-    constexpr unsigned parts = gemm_parts(kind);
+                                            unsigned rank, unsigned copier, HopperRoute route) {
+    const unsigned parts = gemm_parts(route.kind);
     constexpr bool paired = form == HopperForm::paired;
     const HopperPlan& plan = work.plan;
     const bool of_a = copier < hopper_a_halves;
     const unsigned half = of_a ? copier : paired ? rank : 0;
     constexpr unsigned b_halves = hopper_b_halves<form>;
     constexpr unsigned exponents_bytes = gemm_brick * sizeof(int);  // of a brick
-    const std::uint16_t* const bricks = of_a ? work.a<kind>().bricks : work.b<kind>().bricks;
+    const GemmPlanes& b = work.b(route.kind);
+    const std::uint16_t* const bricks = of_a ? work.a(route.kind).bricks : b.bricks;
     const unsigned row_bricks = of_a ? plan.a_bricks : plan.b_bricks;
     const unsigned place = (of_a ? half : hopper_a_halves + half) * hopper_brick_bytes;
-    const unsigned step = cross ? 1 : parts;
+    const unsigned step = route.cross ? 1 : parts;
     HopperRing ring(1);
     unsigned buffer = 0;
     for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
@@ -197,7 +204,7 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
                 exponents_at = (group + 1) * (parts * hopper_group_chunks);
                 if (copier < b_halves)
                     device::copy_bulk(shared.exponents(buffer) + copier * exponents_bytes,
-                                      hopper_exponents(work.b<kind>(), plan.b_bricks,
+                                      hopper_exponents(b, plan.b_bricks,
                                                        at.tile_j * b_halves + copier, plan, group),
                                       exponents_bytes, full);
                 if (++buffer == hopper_exponent_buffers) buffer = 0;

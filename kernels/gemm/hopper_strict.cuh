@@ -4,12 +4,12 @@
 // they are. It runs where the guard says so, which is seldom: 8 x 8 elements a thread, two stages.
 #pragma once
 
-#include "hopper_ring.cuh"
+#include "hopper_sums.cuh"
 #include "parts.cuh"
 
 namespace tinyblas {
 
-inline constexpr int strict_threads = 256, strict_edge = 128, strict_k = 16;
+inline constexpr int strict_threads = hopper_multipliers, strict_edge = 128, strict_k = 8;
 
 /// Tiles of A and B, k by k.
 using StrictTile = float[strict_k][strict_edge + 4];
@@ -22,8 +22,8 @@ class StrictLoader {
   public:
     __device__ __forceinline__ StrictLoader(const GemmPlanesTask& task, std::int64_t row)
         : along_k_(task.k_stride == 1),
-          row_(along_k_ ? threadIdx.x / strict_k : threadIdx.x % strict_edge),
-          p_(along_k_ ? threadIdx.x % strict_k : threadIdx.x / strict_edge),
+          row_(along_k_ ? hopper_thread() / strict_k : hopper_thread() % strict_edge),
+          p_(along_k_ ? hopper_thread() % strict_k : hopper_thread() / strict_edge),
           rows_(static_cast<int>(task.planes.rows - row < strict_edge ? task.planes.rows - row
                                                                       : strict_edge)),
           from_(task.data + (row + row_) * task.row_stride + p_ * task.k_stride) {}
@@ -60,17 +60,15 @@ __device__ __forceinline__ int strict_place(int lane, int e) {
     return lane * 4 + e % 4 + e / 4 * (strict_edge / 2);
 }
 
-/// C = alpha A B + beta C; all blocks of the grid, which take tiles in turns.
+/// C = alpha A B + beta C; the multipliers of all blocks of the grid, which take tiles in turns.
 __device__ __forceinline__ void multiply_strictly(const GemmPlanesProduct& product,
                                                   const GemmPlanesTask& a, const GemmPlanesTask& b,
                                                   StrictTiles& tiles) {
-    if (threadIdx.x >= strict_threads) return;
-    const auto thread = static_cast<int>(threadIdx.x);
+    const auto thread = static_cast<int>(hopper_thread());
     const int down = thread / 16, along = thread % 16;
     const GemmRaster<strict_edge, strict_edge, 8> raster(product.c.rows, product.c.columns);
 #pragma unroll 1
-    for (std::int64_t tile = blockIdx.x; tile < raster.tiles_m * raster.tiles_n;
-         tile += gridDim.x) {
+    for (unsigned tile = blockIdx.x; tile < raster.tiles_m * raster.tiles_n; tile += gridDim.x) {
         const auto corner = raster.corner(tile);
         StrictLoader a_loader(a, corner.i), b_loader(b, corner.j);
         float sums[8][8] = {};

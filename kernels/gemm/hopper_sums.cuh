@@ -41,11 +41,11 @@ __device__ __forceinline__ HopperColumns columns_in(const int (&shared)[hopper_m
     return {{shared, shared + gemm_brick}};
 }
 /// Those of B's last group, which all slices' sums are scaled by when they are added up.
-template <HopperForm form, GemmParts kind>
-__device__ __forceinline__ HopperColumns last_columns(const HopperWork& work,
+template <HopperForm form>
+__device__ __forceinline__ HopperColumns last_columns(const HopperWork& work, GemmParts kind,
                                                       const HopperUnit& at) {
     const auto brick = [&](unsigned half) {
-        return hopper_exponents(work.b<kind>(), work.plan.b_bricks,
+        return hopper_exponents(work.b(kind), work.plan.b_bricks,
                                 at.tile_j * hopper_b_halves<form> + half, work.plan,
                                 work.plan.groups - 1);
     };
@@ -76,27 +76,31 @@ __device__ __forceinline__ void rescale(float (&sums)[count], const int (&row_dr
 }
 
 /// The sums become C's elements before alpha: the scales are undone, with one rounding at most.
-template <GemmParts kind, int count>
-__device__ __forceinline__ void unscale(float (&sums)[count], const int (&rows)[2],
+template <int count>
+__device__ __forceinline__ void unscale(float (&sums)[count], int offset, const int (&rows)[2],
                                         const HopperColumns& columns) {
-    constexpr int offset = gemm_offset(kind), near = 63;  // two such powers make a normal number
-    const auto is_near = [](int exponent) {
+    constexpr int near = 63;  // two such powers make a normal number
+    const auto is_near = [offset](int exponent) {
         return static_cast<unsigned>(exponent - offset + near) <= 2 * near;
     };
-    bool all_near = is_near(rows[0]) && is_near(rows[1]);
+    // All are loaded before the first is needed.
+    int2 pairs[count / 4];
+    bool all_near = is_near(rows[0]) & is_near(rows[1]);
+#pragma unroll
+    for (int j = 0; j < count / 4; ++j) pairs[j] = columns.of(j);
 #pragma unroll
     for (int j = 0; j < count / 4; ++j)
-        all_near = all_near && is_near(columns.of(j).x) && is_near(columns.of(j).y);
+        all_near = all_near & is_near(pairs[j].x) & is_near(pairs[j].y);
     if (__all_sync(~0u, all_near)) {
         const float row[2] = {gemm_power(rows[0] - offset), gemm_power(rows[1] - offset)};
 #pragma unroll
         for (int j = 0; j < count / 4; ++j)
-            scale_four(sums, j, row, gemm_power(columns.of(j).x - offset),
-                       gemm_power(columns.of(j).y - offset));
+            scale_four(sums, j, row, gemm_power(pairs[j].x - offset),
+                       gemm_power(pairs[j].y - offset));
     } else {
 #pragma unroll
         for (int e = 0; e < count; ++e) {
-            const int2 pair = columns.of(e / 4);
+            const int2 pair = pairs[e / 4];
             const int exponent = rows[e / 2 % 2] + (e % 2 ? pair.y : pair.x) - 2 * offset;
             const int bounded = max(-252, min(254, exponent));
             sums[e] = sums[e] * gemm_power(bounded / 2) * gemm_power(bounded - bounded / 2);
@@ -176,9 +180,10 @@ __device__ __forceinline__ void store_tile(const float (&sums)[count],
 
 /// Form sliced: each block of the cluster gets all slices' sums of some rows of the tile, and
 /// stores them. `shared`: the ring, which no one uses any more once all blocks have arrived.
-template <GemmParts kind, int count>
+template <int count>
 __device__ __forceinline__ void exchange_slices(const float (&sums)[count], const HopperWork& work,
-                                                HopperShared& shared, const HopperUnit& at) {
+                                                HopperShared& shared, GemmParts kind,
+                                                const HopperUnit& at) {
     constexpr unsigned columns = 2 * count;
     constexpr unsigned pitch = columns + 8;  // pairs of 8 rows lie in distinct banks
     static_assert((hopper_block_m * pitch) * sizeof(float) <= sizeof(HopperShared::slots));
@@ -193,14 +198,14 @@ __device__ __forceinline__ void exchange_slices(const float (&sums)[count], cons
     int* const row_exponents = shared.exponents[0];
     int column_exponents[4];
     device::load_vector(column_exponents,
-                        hopper_exponents(work.b<kind>(), plan.b_bricks,
+                        hopper_exponents(work.b(kind), plan.b_bricks,
                                          at.tile_j * (columns / gemm_brick) + j / gemm_brick, plan,
                                          plan.groups - 1) +
                             j % gemm_brick);
     device::barrier_of(1, hopper_multipliers);  // the exponents of B are no longer needed
     if (thread < rows) {
         const unsigned row = at.slice * rows + thread;
-        row_exponents[thread] = hopper_exponents(work.a<kind>(), plan.a_bricks,
+        row_exponents[thread] = hopper_exponents(work.a(kind), plan.a_bricks,
                                                  at.tile_i * hopper_a_halves + row / gemm_brick,
                                                  plan, plan.groups - 1)[row % gemm_brick];
     }

@@ -12,7 +12,8 @@
 //   | brick |                                   strides were.
 //
 //   fp16x2: x = 2^(e - 14) (p0 + 2^-11 p1)      e: the row's exponent in the group, floor(log2 of
-//   bf16x3: x = 2^(e - 50) (p0 + p1 + p2)       the largest |x|); bf16x3: in the whole row
+//   bf16x3: x = 2^(e - 50) (p0 + p1 + p2)       the largest |x|) or a little more (gemm_exponent);
+//                                               bf16x3: the largest of the whole row's
 #pragma once
 
 #include <bit>
@@ -26,12 +27,22 @@ enum class GemmParts { fp16x2, bf16x3 };
 
 /// Parts of an element.
 constexpr int gemm_parts(GemmParts kind) { return kind == GemmParts::fp16x2 ? 2 : 3; }
-/// Where a row's largest element is scaled to: 2^offset to 2^(offset + 1).
+/// Where a row's largest element is scaled to, at most: 2^offset to 2^(offset + 1).
 constexpr int gemm_offset(GemmParts kind) { return kind == GemmParts::fp16x2 ? 14 : 50; }
 
 inline constexpr int gemm_brick = 64;   // rows, and elements of k, of a brick
 inline constexpr int gemm_group = 512;  // elements of k that share a row's scale
 inline constexpr int gemm_strip = 32;   // rows that the guard judges together
+
+/// floor(log2 0), as far as exponents go.
+inline constexpr int gemm_log2_of_zero = -151;
+/// A row's exponent in a group, from floor(log2 of the largest |x|) there: the next of every 8. The
+/// sums of a product come to another scale where a row's exponent changes from group to group,
+/// which it so seldom does. It costs the smallest elements up to 7 bits; a row that has such small
+/// ones keeps the exponent of its largest.
+constexpr int gemm_exponent(int largest) {
+    return largest == gemm_log2_of_zero ? largest : largest | 7;
+}
 
 /// What the guard found in an operand's strip: bits, to be combined by or.
 enum GemmFinding : unsigned {

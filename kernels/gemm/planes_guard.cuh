@@ -30,24 +30,69 @@ __device__ __forceinline__ unsigned magnitude_of_power(int exponent) {
 }
 /// In the order of |x|, but zero comes last. Not made of magnitude(x), which would have to be kept.
 __device__ __forceinline__ unsigned rank_of_small(unsigned bits) { return bits * 2 - 2; }
-/// floor(log2 |x|) from the bits of |x|; 128 for Inf and NaN, -151 for zero.
+/// floor(log2 |x|) from the bits of |x|; 128 for Inf and NaN, gemm_log2_of_zero for zero.
 __device__ __forceinline__ int exponent_of(unsigned magnitude) {
     const auto larger = std::bit_cast<unsigned>(std::bit_cast<float>(magnitude) * 0x1p24f);
     return magnitude >= 0x00800000u ? static_cast<int>(magnitude >> 23) - 127
                                     : static_cast<int>(larger >> 23) - (127 + 24);
 }
 
-/// The bits of each row's largest magnitude, from measure to report.
-__device__ __forceinline__ unsigned (&largest_of_rows())[gemm_strip] {
-    return device::shared<struct PlanesLargest, unsigned[gemm_strip]>();
+/// What a block leaves for the last one of its strip, a word for each row: its exponent, unless the
+/// row is zero, how far that lies above the largest element's, and the block's findings.
+struct PlanesNote {
+    int word;
+    static constexpr int bias = 256;
+
+    __device__ explicit PlanesNote(int word) : word(word) {}
+    __device__ PlanesNote(int exponent, int largest)
+        : word(largest == gemm_log2_of_zero ? 0 : (exponent + bias) | (exponent - largest) << 16) {}
+    __device__ void add(unsigned found) { word |= static_cast<int>(found << 20); }
+    __device__ unsigned found() const { return static_cast<unsigned>(word) >> 20; }
+    __device__ bool zero() const { return (word & 0xFFFF) == 0; }
+    __device__ int exponent() const { return (word & 0xFFFF) - bias; }
+    __device__ int largest() const { return exponent() - (word >> 16 & 7); }
+};
+
+/// The rows' notes without findings, from measure to report.
+__device__ __forceinline__ int (&notes_of_rows())[gemm_strip] {
+    return device::shared<struct PlanesNotes, int[gemm_strip]>();
+}
+
+/// The bits of the largest magnitude of each run's row.
+template <class Owner>
+__device__ __forceinline__ void find_largest(const Owner& owner, const PlanesRuns& runs,
+                                             unsigned (&largest)[planes_runs]) {
+#pragma unroll
+    for (int run = 0; run < planes_runs; ++run) {
+        largest[run] = 0;
+#pragma unroll
+        for (int e = 0; e < planes_run; ++e)
+            largest[run] = Largest::of(largest[run], magnitude(runs[run][e]));
+    }
+    owner.template combine<Largest>(largest);
 }
 
 /// What the guard finds where some elements lie below their row's spread: `least` is each run's
-/// least rank.
+/// least rank. Rows that have such elements get the exponents of their largest.
 template <class Owner>
 __device__ __forceinline__ unsigned judge_small(const PlanesRuns& runs,
                                                 const unsigned (&least)[planes_runs],
-                                                const int (&exponents)[planes_runs]) {
+                                                int (&exponents)[planes_runs]) {
+    const Owner owner(device::opaque(threadIdx.x));  // which keeps no register until it is needed
+    unsigned small[planes_runs], largest[planes_runs];
+#pragma unroll
+    for (int run = 0; run < planes_runs; ++run)
+        small[run] =
+            least[run] < rank_of_small(magnitude_of_power(exponents[run] - gemm_fp16_spread));
+    owner.template combine<Either>(small);
+    find_largest(owner, runs, largest);
+#pragma unroll
+    for (unsigned run = 0; run < planes_runs; ++run) {
+        if (!small[run]) continue;
+        exponents[run] = exponent_of(largest[run]);
+        if (owner.speaks())
+            notes_of_rows()[owner.row(run)] = PlanesNote(exponents[run], exponents[run]).word;
+    }
     unsigned found = 0, below[planes_runs];
 #pragma unroll
     for (int run = 0; run < planes_runs; ++run) {
@@ -65,8 +110,7 @@ __device__ __forceinline__ unsigned judge_small(const PlanesRuns& runs,
             below[run] += x != 0 && size < few ? 1 : 0;
         }
     }
-    // An owner that keeps no register until it is needed.
-    Owner(device::opaque(threadIdx.x)).template combine<Total>(below);
+    owner.template combine<Total>(below);
 #pragma unroll
     for (int run = 0; run < planes_runs; ++run)
         if (below[run] > gemm_fp16_few) found |= gemm_wide;
@@ -78,23 +122,18 @@ template <class Owner>
 __device__ __forceinline__ unsigned measure(const Owner& owner, const PlanesRuns& runs,
                                             int (&exponents)[planes_runs]) {
     unsigned largest[planes_runs];
-#pragma unroll
-    for (int run = 0; run < planes_runs; ++run) {
-        largest[run] = 0;
-#pragma unroll
-        for (int e = 0; e < planes_run; ++e)
-            largest[run] = Largest::of(largest[run], magnitude(runs[run][e]));
-    }
-    owner.template combine<Largest>(largest);
+    find_largest(owner, runs, largest);
     unsigned found = 0;
     bool small = false;
     unsigned least[planes_runs];
 #pragma unroll
     for (unsigned run = 0; run < planes_runs; ++run) {
         if (run % Owner::runs_of_row == 0) {
-            if (owner.speaks()) largest_of_rows()[owner.row(run)] = largest[run];
             if (largest[run] >= 0x7F800000u) found |= gemm_strict;
-            exponents[run] = exponent_of(largest[run]);
+            const int exponent = exponent_of(largest[run]);
+            exponents[run] = gemm_exponent(exponent);
+            if (owner.speaks())
+                notes_of_rows()[owner.row(run)] = PlanesNote(exponents[run], exponent).word;
         } else {
             exponents[run] = exponents[run - 1];
         }
@@ -109,20 +148,6 @@ __device__ __forceinline__ unsigned measure(const Owner& owner, const PlanesRuns
     if (owner.any(small)) found |= judge_small<Owner>(runs, least, exponents);
     return found;
 }
-
-/// What a block leaves for the last one of its strip, a word for each row: its findings, and the
-/// row's exponent unless the row is zero.
-struct PlanesNote {
-    int word;
-    static constexpr int bias = 256;
-
-    __device__ PlanesNote(int word) : word(word) {}
-    __device__ PlanesNote(unsigned largest, unsigned found)
-        : word(static_cast<int>(found << 16) | (largest == 0 ? 0 : exponent_of(largest) + bias)) {}
-    __device__ unsigned found() const { return static_cast<unsigned>(word) >> 16; }
-    __device__ bool zero() const { return (word & 0xFFFF) == 0; }
-    __device__ int exponent() const { return (word & 0xFFFF) - bias; }
-};
 
 /// From all blocks' notes, the exponents and findings of a strip. One warp does it, a lane a row.
 __device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigned strip,
@@ -147,12 +172,14 @@ __device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigne
             found |= note.found();
             if (!note.zero()) {
                 exponent = note.exponent();
+                const int largest = note.largest();
                 if (first == groups) {
                     first = group + b;
-                    leading = least = most = exponent;
+                    leading = exponent;
+                    least = most = largest;
                 }
-                least = exponent < least ? exponent : least;
-                most = exponent > most ? exponent : most;
+                least = largest < least ? largest : least;
+                most = largest > most ? largest : most;
             }
             if (group + b < groups) exponents[std::int64_t{group + b} * gemm_brick] = exponent;
         }
@@ -182,15 +209,16 @@ __device__ __forceinline__ void report(const Owner& owner, const GemmPlanesTask&
         *exponent = 0;
         return;
     }
-    const unsigned largest = largest_of_rows()[owner.lane];
+    PlanesNote note(notes_of_rows()[owner.lane]);
     found = __reduce_or_sync(~0u, owner.lane < planes_warps ? of_warps[owner.lane] : 0);
     const auto last = static_cast<unsigned>(planes.groups()) - 1;
     if (last == 0) {
-        *exponent = largest == 0 ? 0 : exponent_of(largest);
+        *exponent = note.zero() ? 0 : note.exponent();
         if (owner.lane == 0) planes.findings[patch.strip] = found;
         return;
     }
-    task.notes[exponent - planes.exponents] = PlanesNote(largest, found).word;
+    note.add(found);
+    task.notes[exponent - planes.exponents] = note.word;
     __syncwarp();
     unsigned turn = 0;
     if (owner.lane == 0) turn = device::take_turn(&task.tickets[patch.strip], last);

@@ -49,6 +49,10 @@ struct Largest {
     static __device__ unsigned of(unsigned x, unsigned y) { return x > y ? x : y; }
     static __device__ unsigned of_warp(unsigned x) { return __reduce_max_sync(~0u, x); }
 };
+struct Either {
+    static __device__ unsigned of(unsigned x, unsigned y) { return x | y; }
+    static __device__ unsigned of_warp(unsigned x) { return __reduce_or_sync(~0u, x); }
+};
 struct Total {
     static __device__ unsigned of(unsigned x, unsigned y) { return x + y; }
     static __device__ unsigned of_warp(unsigned x) { return __reduce_add_sync(~0u, x); }
