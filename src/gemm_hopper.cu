@@ -19,7 +19,11 @@ void launch_gemm_hopper(device::Stream stream, const GemmPlanesProduct& product,
                         unsigned* counters, int multiprocessors) {
     const HopperPlan plan(product.c.rows, product.c.columns, product.a.k);
     const bool paired = plan.form == HopperForm::paired;
-    const unsigned most = paired ? static_cast<unsigned>(multiprocessors) / 2 : plan.tiles();
+    unsigned most = paired ? static_cast<unsigned>(multiprocessors) / 2 : plan.tiles();
+    if (paired && plan.slices == 1) {  // no more than as many turns take: the fewer share the power
+        const unsigned turns = (plan.units() + most - 1) / most;
+        most = (plan.units() + turns - 1) / turns;
+    }
     const HopperWork work = {product,  planes_work(wide_a, wide_b),
                              plan,     static_cast<float*>(partials),
                              counters, std::min(plan.units(), most)};

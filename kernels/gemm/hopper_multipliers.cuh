@@ -11,7 +11,6 @@ template <HopperForm form>
 class HopperMultipliers {
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
     static constexpr bool sliced = form == HopperForm::sliced;
-    static constexpr unsigned longest_whole = 16;           // chunks of k
     static constexpr int count = hopper_block_n(form) / 2;  // of a thread's sums
     using Sums = float[count];
     static constexpr GemmParts fp16x2 = GemmParts::fp16x2, bf16x3 = GemmParts::bf16x3;
@@ -36,13 +35,14 @@ class HopperMultipliers {
             watch(at, at.first / hopper_group_chunks);
             begin_group();
             // t is summed up for a chunk, or for half of one: the shorter, the less is lost to
-            // truncation, at more additions. Where C is small and k is long, a strict product would
-            // share k among blocks, and lose little, too.
+            // truncation, at more additions. That pays where C is small and k of middling length: a
+            // strict product would share k among blocks, and lose little, too. Where k is longer,
+            // m's own roundings outweigh it.
             if (!route_.cross)
                 multiply_once(m, at);
             else if (route_.kind == bf16x3)
                 multiply_crosswise<bf16x3, sliced ? 2 : 1>(m, at);
-            else if (sliced && work_.plan.chunks > longest_whole)
+            else if (sliced && work_.plan.chunks > 16 && work_.plan.chunks < 64)
                 multiply_crosswise<fp16x2, 2>(m, at);
             else
                 multiply_crosswise<fp16x2, 1>(m, at);
