@@ -46,11 +46,6 @@ __device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t
         : "memory");
 }
 
-/// Brings the line of global memory that holds *from into the multiprocessor's cache.
-__device__ __forceinline__ void prefetch(const int* from) {
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(from));
-}
-
 /// Reads what another block releases.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
     unsigned value;
@@ -71,6 +66,7 @@ __device__ __forceinline__ bool any_of(int number, int threads, bool so) {
         : "memory");
     return any != 0;
 }
+
 /// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
 __device__ __forceinline__ void barrier_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
