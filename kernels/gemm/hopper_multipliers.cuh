@@ -244,10 +244,12 @@ class HopperMultipliers {
                                                    min(group, work_.plan.groups - 1)) +
                                   row);
     }
+    static __device__ __forceinline__ unsigned watched_row() {
+        return hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16;
+    }
     __device__ __forceinline__ void watch(const HopperUnit& at, unsigned group) {
-        const unsigned row = hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16;
-        watched_ = row_exponent(at, group, row);
-        next_ = row_exponent(at, group + 1, row);
+        watched_ = row_exponent(at, group, watched_row());
+        next_ = row_exponent(at, group + 1, watched_row());
     }
     /// Of the thread's own rows, 8 apart.
     __device__ __forceinline__ void watched_rows(int (&row)[2]) const {
@@ -270,8 +272,7 @@ class HopperMultipliers {
         const bool changes = watched_ != next_ ||
                              columns_before().bricks[0][column] != columns_now().bricks[0][column];
         watched_ = next_;
-        next_ = row_exponent(at, chunk / hopper_group_chunks + 1,
-                             hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16);
+        next_ = row_exponent(at, chunk / hopper_group_chunks + 1, watched_row());
         return device::any_of(2 + static_cast<int>(half_), 128, changes);
     }
     /// m comes to the scale of the group that has begun.
