@@ -5,7 +5,8 @@
 //
 // with the rung split:
 //
-//   gemm_planes fp16x2 -> gemm_split -> gemm_planes bf16x3 -> gemm_split -> gemm_tuned
+//   gemm_planes fp16x2 -> gemm_planes_drift -> gemm_split
+//     -> gemm_planes bf16x3 -> gemm_split -> gemm_tuned
 //
 // of which those work that the findings ask for; the others end at once.
 #include "gemm_accurate.hpp"
@@ -43,13 +44,12 @@ void* scratch_for(Context& context, const GemmCall<float>& call, GemmWideRoute r
 }
 
 template <GemmParts kind>
-GemmPlanesTask task(const GemmSide& side, const GemmSidePlanes& planes, unsigned* counters) {
+GemmPlanesTask task(const GemmSide& side, const GemmSidePlanes& planes) {
     const bool narrow = kind == GemmParts::fp16x2;
     return {narrow && side.packed ? nullptr : side.view.data,
             side.view.row_stride,
             side.view.column_stride,
             narrow ? planes.fp16x2 : planes.bf16x3,
-            counters,
             planes.fp16x2.exponents,
             planes.bf16x3.exponents};
 }
@@ -57,15 +57,18 @@ GemmPlanesTask task(const GemmSide& side, const GemmSidePlanes& planes, unsigned
 /// A panel on its way: what its kernels are given.
 class PanelWork {
   public:
-    PanelWork(Context& context, const GemmPanel& panel, GemmWideRoute route, void* memory,
-              unsigned* counters)
-        : context_(context), panel_(panel), at_(panel, route, memory), counters_(counters) {}
+    PanelWork(Context& context, const GemmPanel& panel, GemmWideRoute route, void* memory)
+        : context_(context), panel_(panel), at_(panel, route, memory) {}
 
     const GemmPanelMemory& memory() const { return at_; }
 
     template <GemmParts kind>
     void make_planes() const {
         launch_gemm_planes<kind>(context_.stream(), task_a<kind>(), task_b<kind>());
+    }
+    void judge_drift() const {
+        launch_gemm_planes_drift(context_.stream(), task_a<GemmParts::fp16x2>(),
+                                 task_b<GemmParts::fp16x2>());
     }
 
     template <GemmParts kind>
@@ -80,21 +83,21 @@ class PanelWork {
     }
 
     /// All that follows the pre-pass.
-    void multiply_on_tensor_cores() const {
+    void multiply_on_tensor_cores(unsigned* counters) const {
         if constexpr (device::has_wgmma)
             launch_gemm_hopper(context_.stream(), product<GemmParts::fp16x2>(),
                                task_a<GemmParts::bf16x3>(), task_b<GemmParts::bf16x3>(),
-                               at_.partials, counters_ + gemm_tickets, context_.multiprocessors());
+                               at_.partials, counters, context_.multiprocessors());
     }
 
   private:
     template <GemmParts kind>
     GemmPlanesTask task_a() const {
-        return task<kind>(panel_.a, at_.a, counters_);
+        return task<kind>(panel_.a, at_.a);
     }
     template <GemmParts kind>
     GemmPlanesTask task_b() const {
-        return task<kind>(panel_.b, at_.b, counters_ + 2 * panel_.a.row_bricks());
+        return task<kind>(panel_.b, at_.b);
     }
     template <GemmParts kind>
     GemmPlanesProduct product() const {
@@ -110,7 +113,6 @@ class PanelWork {
     Context& context_;
     const GemmPanel& panel_;
     GemmPanelMemory at_;
-    unsigned* counters_;
 };
 
 /// Adds what was found from `row` on.
@@ -124,13 +126,14 @@ void add(GemmFound& all, unsigned findings, std::int64_t row) {
 
 void add_findings(Context& context, GemmFound& all, const GemmSide& side,
                   const GemmPlanes& planes) {
-    std::vector<unsigned> findings(static_cast<std::size_t>(planes.strips()));
+    const auto groups = static_cast<std::size_t>(planes.groups());
+    std::vector<unsigned> findings(static_cast<std::size_t>(planes.strips()) * groups);
     const std::size_t bytes = findings.size() * sizeof(unsigned);
     device::copy_2d(context.stream(), findings.data(), bytes, planes.findings, bytes, bytes, 1,
                     "gemm");
     device::synchronize(context.stream(), "gemm");
-    for (std::size_t strip = 0; strip < findings.size(); ++strip)
-        add(all, findings[strip], side.first + static_cast<std::int64_t>(strip) * gemm_strip);
+    for (std::size_t i = 0; i < findings.size(); ++i)
+        add(all, findings[i], side.first + static_cast<std::int64_t>(i / groups) * gemm_strip);
 }
 
 unsigned* counters_of(Context& context) {
@@ -180,9 +183,10 @@ void enqueue_gemm_accurate(Context& context, const GemmCall<float>& call,
     const device::Guard guard(context.device(), "gemm");
     unsigned* const counters = counters_of(context);
     for_each_panel(call, [&](const GemmPanel& panel) {
-        const PanelWork work(context, panel, route, memory, counters);
+        const PanelWork work(context, panel, route, memory);
         work.make_planes<GemmParts::fp16x2>();
-        if (panel.rung == GemmKernel::hopper) return work.multiply_on_tensor_cores();
+        if (panel.rung == GemmKernel::hopper) return work.multiply_on_tensor_cores(counters);
+        work.judge_drift();
         work.multiply<GemmParts::fp16x2>();
         const bool has_wide = route == GemmWideRoute::bf16x3;
         if (has_wide) {
@@ -197,10 +201,10 @@ GemmGuard gemm_guard(Context& context, const GemmCall<float>& call) {
     GemmGuard found = {{}, {}, route_of(context, call)};
     void* const memory = scratch_for(context, call, found.route);
     const device::Guard guard(context.device(), "gemm");
-    unsigned* const counters = counters_of(context);
     for_each_panel(call, [&](const GemmPanel& panel) {
-        const PanelWork work(context, panel, found.route, memory, counters);
+        const PanelWork work(context, panel, found.route, memory);
         work.make_planes<GemmParts::fp16x2>();
+        work.judge_drift();
         add_findings(context, found.a, panel.a, work.memory().a.fp16x2);
         add_findings(context, found.b, panel.b, work.memory().b.fp16x2);
     });
@@ -209,17 +213,13 @@ GemmGuard gemm_guard(Context& context, const GemmCall<float>& call) {
 
 void pack_planes(Context& context, MatrixView<const float> rows, const GemmPlanes& planes,
                  int* notes) {
-    unsigned* const counters = counters_of(context);
     for (std::int64_t first = 0; first < rows.rows; first += gemm_most_rows) {
         const std::int64_t count = std::min(gemm_most_rows, rows.rows - first);
-        const GemmPlanesTask task = {rows_of(rows, first, count).data,
-                                     rows.row_stride,
-                                     rows.column_stride,
-                                     rows_of(planes, first, count),
-                                     counters,
-                                     nullptr,
-                                     notes};
+        const GemmPlanesTask task = {
+            rows_of(rows, first, count).data, rows.row_stride, rows.column_stride,
+            rows_of(planes, first, count),    nullptr,         notes};
         launch_gemm_planes<GemmParts::fp16x2>(context.stream(), task, GemmPlanesTask{});
+        launch_gemm_planes_drift(context.stream(), task, GemmPlanesTask{});
     }
 }
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "kernels/gemm/8_hopper.cuh"
+#include "workspace.hpp"
 
 namespace tinyblas {
 
-static_assert(HopperPlan::most_cut_units <= hopper_taken && hopper_seen < gemm_hopper_counters);
+static_assert(sizeof(HopperCounters) <= Workspace::counter_bytes);
 
 std::size_t gemm_hopper_partial_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
     return HopperPlan(m, n, k).partial_bytes();
@@ -24,9 +25,12 @@ void launch_gemm_hopper(device::Stream stream, const GemmPlanesProduct& product,
         const unsigned turns = (plan.units() + most - 1) / most;
         most = (plan.units() + turns - 1) / turns;
     }
-    const HopperWork work = {product,  planes_work(wide_a, wide_b),
-                             plan,     static_cast<float*>(partials),
-                             counters, std::min(plan.units(), most)};
+    const HopperWork work = {product,
+                             planes_work(wide_a, wide_b),
+                             plan,
+                             static_cast<float*>(partials),
+                             reinterpret_cast<HopperCounters*>(counters),
+                             std::min(plan.units(), most)};
     (paired ? launch_gemm_hopper<HopperForm::paired>
             : launch_gemm_hopper<HopperForm::sliced>)(stream, work);
 }

@@ -10,8 +10,6 @@
 
 namespace tinyblas {
 
-/// Words of counters that launch_gemm_hopper needs, zero before and after.
-inline constexpr int gemm_hopper_counters = 512;
 /// Bytes of partial sums for a product of these extents.
 std::size_t gemm_hopper_partial_bytes(std::int64_t m, std::int64_t n, std::int64_t k);
 
@@ -20,6 +18,7 @@ std::size_t gemm_hopper_partial_bytes(std::int64_t m, std::int64_t n, std::int64
 /// @param wide_a, wide_b  the operands; where bf16x3 bricks have room (may be in place of the
 /// others)
 ///                        or null, and their exponents (not in place of the others)
+/// @param counters        of the context's workspace
 void launch_gemm_hopper(device::Stream stream, const GemmPlanesProduct& product,
                         const GemmPlanesTask& wide_a, const GemmPlanesTask& wide_b, void* partials,
                         unsigned* counters, int multiprocessors);

@@ -23,7 +23,7 @@ void allocate_planes(PackedOperand& operand, std::int64_t rows, std::int64_t k) 
     const auto bricks = whole_rows * static_cast<std::size_t>(p.chunks() * gemm_brick) *
                         gemm_parts(GemmParts::fp16x2) * sizeof(std::uint16_t);
     const auto exponents = whole_rows * static_cast<std::size_t>(p.groups()) * sizeof(int);
-    const auto findings = static_cast<std::size_t>(p.strips()) * sizeof(unsigned);
+    const auto findings = static_cast<std::size_t>(p.strips() * p.groups()) * sizeof(unsigned);
     operand.memory_bytes = bricks + exponents + findings;
     std::size_t pitch = 0;
     operand.memory.reset(

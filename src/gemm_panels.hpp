@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The panels in which gemm from parts makes C, of as many rows and columns as there are tickets
-// for, and where in scratch memory a panel's operands and sums lie. There is one as long as m + n
-// is below 245,760.
+// The panels in which gemm from parts makes C, so that its scratch memory has bounds, and where in
+// that a panel's operands and sums lie. There is one as long as m + n is below 262,144.
 //
 //                columns of B
 //              +-------+-------+
@@ -18,15 +17,10 @@
 #include "gemm_accurate.hpp"
 #include "gemm_hopper.hpp"
 #include "kernels/gemm/hopper_plan.hpp"
-#include "workspace.hpp"
 
 namespace tinyblas {
 
-// The counters of a workspace are tickets of the pre-pass, and the rung hopper's.
-inline constexpr std::int64_t gemm_tickets =
-    Workspace::counter_bytes / sizeof(unsigned) - gemm_hopper_counters;
-inline constexpr std::int64_t gemm_most_rows =
-    gemm_tickets * gemm_strip;  // of A and columns of B, in a panel
+inline constexpr std::int64_t gemm_most_rows = 1 << 18;  // of A and columns of B, in a panel
 
 constexpr std::int64_t whole_bricks(std::int64_t rows) {
     return (rows + gemm_brick - 1) / gemm_brick * gemm_brick;
@@ -117,8 +111,8 @@ class Pieces {
 inline GemmPlanes rows_of(const GemmPlanes& planes, std::int64_t first, std::int64_t count) {
     const std::int64_t row_brick = first / gemm_brick;
     return {planes.brick(row_brick, 0, 0, gemm_parts(GemmParts::fp16x2)),
-            planes.exponents_of(row_brick, 0), planes.findings + first / gemm_strip, count,
-            planes.k};
+            planes.exponents_of(row_brick, 0),
+            planes.findings + first / gemm_strip * planes.groups(), count, planes.k};
 }
 
 /// An operand's parts of both kinds. They share the bricks, unless those for fp16x2 are packed.
@@ -131,10 +125,10 @@ struct GemmSidePlanes {
         if (side.packed) {
             fp16x2 = rows_of(*side.packed, side.first, rows);
         } else {
-            fp16x2.findings = pieces.take<unsigned>(2 * side.row_bricks());
-            fp16x2.exponents = pieces.take<int>(side.exponents());
             fp16x2.rows = rows;
             fp16x2.k = k;
+            fp16x2.findings = pieces.take<unsigned>(fp16x2.strips() * fp16x2.groups());
+            fp16x2.exponents = pieces.take<int>(side.exponents());
         }
         bf16x3 = fp16x2;
         bf16x3.bricks = nullptr;

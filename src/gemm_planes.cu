@@ -3,9 +3,16 @@
 #include "gemm_planes.hpp"
 
 #include "kernels/gemm/7_split.cuh"
-#include "kernels/gemm/planes.cuh"
+#include "kernels/gemm/planes_drift.cuh"
 
 namespace tinyblas {
+
+void launch_gemm_planes_drift(device::Stream stream, const GemmPlanesTask& a,
+                              const GemmPlanesTask& b) {
+    const unsigned strips = device::grid(a.planes.strips() + b.planes.strips(), "gemm");
+    if (strips > 0)
+        device::launch_dependent("gemm", gemm_planes_drift, strips, 32, stream, planes_work(a, b));
+}
 
 template void launch_gemm_planes<GemmParts::fp16x2>(device::Stream, const GemmPlanesTask&,
                                                     const GemmPlanesTask&);

@@ -63,7 +63,7 @@ TEST_P(PlanesLayouts, PartsAreAsDefinedAndPaddedWithZeros) {
 TEST(PlanesExtents, AllEdgesOfStripsBricksAndGroups) {
     std::uint64_t seed = 100;
     for (const int rows : {1, 31, 32, 33, 63, 64, 65, 97})
-        for (const int k : {1, 8, 31, 33, 63, 64, 65, 511, 512, 513, 1025}) {
+        for (const int k : {1, 8, 31, 33, 63, 64, 65, 255, 256, 257, 513}) {
             if (rows > 33 && k > 65 && (rows + k) % 3 != 0) continue;  // enough is enough
             EXPECT_TRUE(both_kinds(normal(rows, k, seed), k_neighbours, normal(rows, k, seed + 1),
                                    row_neighbours))
@@ -83,12 +83,12 @@ TEST(PlanesExtents, RowsThatCoincide) {
 
 TEST(PlanesExtents, ManyGroups) {
     // More than the notes that are loaded at once; exponents that wander and zero groups.
-    const auto scale = [](auto row, auto p) { return static_cast<int>((p / 512 * 7 + row) % 39); };
-    Rows x = normal(33, 512 * 35 + 100, 7, scale);
+    const auto scale = [](auto row, auto p) { return static_cast<int>((p / 256 * 7 + row) % 39); };
+    Rows x = normal(33, 256 * 35 + 100, 7, scale);
     for (std::int64_t p = 0; p < x.k; ++p) {
-        if (p / 512 < 3 || p / 512 == 20 || p / 512 == 35) x(0, p) = 0;
-        if (p / 512 < 18) x(5, p) = 0;
-        if (p / 512 > 0) x(6, p) = 0;
+        if (p / 256 < 3 || p / 256 == 20 || p / 256 == 35) x(0, p) = 0;
+        if (p / 256 < 18) x(5, p) = 0;
+        if (p / 256 > 0) x(6, p) = 0;
         x(7, p) = 0;
     }
     EXPECT_TRUE(both_kinds(x, k_neighbours, normal(2, x.k, 8), row_neighbours));
@@ -99,10 +99,10 @@ TEST(PlanesExponents, AreTheNextOfEveryEight) {
     for (const PlanesLayout& layout : {k_neighbours, row_neighbours}) {
         // The last two rows: ones, and the smallest number that the seventh bit leaves room for, or
         // the next smaller one.
-        Rows x(8, 512);
+        Rows x(8, 256);
         x.fill([&](auto row, auto) { return row < 6 ? std::ldexp(1.5, powers[row]) : 1.0; });
-        x(6, 500) = 0x1p-21f;
-        x(7, 500) = std::nextafter(0x1p-21f, 0.0f);
+        x(6, 200) = 0x1p-21f;
+        x(7, 200) = std::nextafter(0x1p-21f, 0.0f);
         Planes a(x, layout);
         make_planes<fp16x2>(a.task(fp16x2), a.packed(fp16x2));
         const int* const exponents = a.view(fp16x2).exponents;
@@ -118,7 +118,7 @@ TEST(PlanesExponents, OfNormalNumbersAreTheSameInAllGroups) {
         Planes a(normal(64, 2048, 3), layout), b(normal(64, 2048, 4), layout);
         make_planes<fp16x2>(a, b);
         for (Planes* planes : {&a, &b})
-            for (std::int64_t group = 0; group < 4; ++group)
+            for (std::int64_t group = 0; group < 8; ++group)
                 for (int row = 0; row < 64; ++row)
                     EXPECT_EQ(planes->view(fp16x2).exponents_of(0, group)[row], 7);
     }
@@ -129,7 +129,7 @@ TEST(PlanesExtents, NothingToDo) {
     for (const Rows* x : {&none, &empty}) {
         const float never_read = 0;
         const GemmPlanes planes = {nullptr, nullptr, nullptr, x->rows, x->k};
-        const GemmPlanesTask task = {&never_read, 1, 1, planes, nullptr, nullptr, nullptr};
+        const GemmPlanesTask task = {&never_read, 1, 1, planes, nullptr, nullptr};
         EXPECT_NO_THROW(make_planes<fp16x2>(task, task));
         EXPECT_NO_THROW(make_planes<bf16x3>(task, task));
     }
@@ -165,7 +165,7 @@ TEST(PlanesValues, PartsAddUpToTheElement) {
         return std::ldexp(1 + random.uniform(), -down) * (random.integer(0, 1) == 0 ? 1 : -1);
     });
     for (std::int64_t row = 0; row < x.rows; ++row)
-        for (std::int64_t p = 0; p < x.k; p += 512) x(row, p) = 1.75f;
+        for (std::int64_t p = 0; p < x.k; p += 256) x(row, p) = 1.75f;
     Planes a(x), b(wide_row());
     make_planes<fp16x2>(a, b);
     const PlanesModel model(x, fp16x2), wide(x, bf16x3);  // for places only
@@ -212,7 +212,6 @@ unsigned found(std::int64_t k, Change change, int exponent = 0) {
         });
         Planes a(x, along_rows ? row_neighbours : k_neighbours), b(Rows(1, k));
         make_planes<fp16x2>(a, b);
-        EXPECT_TRUE(a.at_rest());
         const auto findings = a.findings();
         EXPECT_EQ(findings[0], 0u);
         EXPECT_EQ(findings[2], 0u);
@@ -248,13 +247,13 @@ TEST(Guard, FewElementsOfARowAndGroupMayLieBelowTheSpread) {
             for (const int p : places) set(p, p % 2 == 0 ? below : -0x1p-36);
         });
     };
-    EXPECT_EQ(some({7, 300}), 0u);
-    EXPECT_EQ(some({7, 8, 300}), gemm_wide);
+    EXPECT_EQ(some({7, 200}), 0u);
+    EXPECT_EQ(some({7, 8, 200}), gemm_wide);
     EXPECT_EQ(some({0, 1, 2}), gemm_wide);
-    EXPECT_EQ(some({509, 510, 511}), gemm_wide);
-    EXPECT_EQ(some({510, 511, 512, 513, 1099, 1098}), 0u);  // two of each group
+    EXPECT_EQ(some({253, 254, 255}), gemm_wide);
+    EXPECT_EQ(some({254, 255, 256, 257, 1099, 1098}), 0u);  // two of each group
     EXPECT_EQ(some({1024, 1098, 1099}), gemm_wide);
-    EXPECT_EQ(some({0, 64, 128, 192, 256, 320, 384, 448}), gemm_wide);
+    EXPECT_EQ(some({0, 32, 64, 96, 128, 160, 192, 224}), gemm_wide);
 }
 
 TEST(Guard, ElementsBelowTheSpreadAreCountedByRow) {
@@ -264,7 +263,7 @@ TEST(Guard, ElementsBelowTheSpreadAreCountedByRow) {
         Planes a(x, layout), b(Rows(1, 512));
         make_planes<fp16x2>(a, b);
         EXPECT_EQ(a.findings()[0], 0u);
-        a.set(31, 500, 0x1p-30f);
+        a.set(31, 250, 0x1p-30f);
         make_planes<fp16x2>(a, b);
         EXPECT_EQ(a.findings()[0], gemm_wide);
     }
@@ -315,9 +314,9 @@ TEST(Guard, ThreeSubnormalElementsBelowTheSpread) {
 
 TEST(Guard, GroupsMayDriftSoFar) {
     const auto drift = [](int by, std::int64_t zero_groups) {
-        const std::int64_t first = 512 * (1 + zero_groups);
-        return route(first + 512, [&](auto set) {
-            for (std::int64_t p = 512; p < first + 512; ++p)
+        const std::int64_t first = 256 * (1 + zero_groups);
+        return route(first + 256, [&](auto set) {
+            for (std::int64_t p = 256; p < first + 256; ++p)
                 set(p, p < first ? 0.0 : std::ldexp(1, by));
         });
     };
@@ -330,6 +329,30 @@ TEST(Guard, GroupsMayDriftSoFar) {
         EXPECT_EQ(drift(49, zero_groups), gemm_wide | gemm_strict);
         EXPECT_EQ(drift(-49, zero_groups), gemm_wide | gemm_strict);
     }
+}
+
+TEST(Guard, DriftIsJudgedOnlyWhereARowIsFarFromOne) {
+    const auto exponents = [](double first, double last) {
+        Rows x(40, 768);  // a group of zeros between two others
+        x.fill([&](auto row, auto p) {
+            return row != 35 ? 1.0 : p < 256 ? first : p < 512 ? 0.0 : last;
+        });
+        Planes a(x), b(Rows(1, 768));
+        make_planes<fp16x2>(a, b);
+        EXPECT_TRUE(a.as_defined(fp16x2));
+        std::vector<int> of_row;
+        for (int group = 0; group < 3; ++group)
+            of_row.push_back(a.view(fp16x2).exponents_of(0, group)[35]);
+        of_row.push_back(static_cast<int>(a.findings()[1]));
+        return of_row;
+    };
+    const auto wide = static_cast<int>(gemm_wide);
+    EXPECT_EQ(exponents(0x1p20, 0x1p-20), (std::vector{23, 7, -17, 0}));
+    EXPECT_EQ(exponents(0x1p-20, 0x1.8p20), (std::vector{-17, 7, 23, 0}));
+    EXPECT_EQ(exponents(0x1p21, 0x1p-19), (std::vector{23, 23, -17, 0}));
+    EXPECT_EQ(exponents(0x1p-21, 0x1p19), (std::vector{-17, -17, 23, 0}));
+    EXPECT_EQ(exponents(0x1p21, 0x1p-20), (std::vector{23, 23, -17, wide}));
+    EXPECT_EQ(exponents(0, 0x1p-40), (std::vector{-33, -33, -33, 0}));
 }
 
 TEST(Guard, DriftIsThatOfARowNotOfNeighbours) {
@@ -396,9 +419,9 @@ TEST(Gate, Bf16IsMadeOnlyIfItIsMeant) {
         EXPECT_TRUE((bf16_made ? a.as_defined(bf16x3) : a.as_defined(fp16x2)));
         return bf16_made;
     };
-    const Rows plain = normal(33, 500, 1);
+    const Rows plain = normal(33, 250, 1);
     Rows wide = plain, strict = plain;
-    wide(32, 499) = std::ldexp(wide(32, 499), -40);
+    wide(32, 249) = std::ldexp(wide(32, 249), -40);
     strict(0, 0) = std::numeric_limits<float>::infinity();
     EXPECT_FALSE(touched(plain, plain));
     EXPECT_TRUE(touched(wide, plain));
@@ -412,7 +435,7 @@ TEST(Gate, Bf16IsMadeOnlyIfItIsMeant) {
 }
 
 TEST(Gate, AnOperandInPartsIsLeftAloneButItsFindingsCount) {
-    const Rows plain = normal(50, 500, 1);
+    const Rows plain = normal(50, 250, 1);
     Rows wide = plain;
     wide(49, 0) = std::ldexp(1.0f, -39);
     Planes a(plain), b(wide);

@@ -201,7 +201,7 @@ TEST_P(SmallGemmGuard, GradedData) {
     for (const auto& [span, verdict] : {std::pair{16, GemmVerdict::three_products},
                                         {30, GemmVerdict::six_products},
                                         {90, GemmVerdict::strict}}) {
-        GemmProblem<float> p({66, 65, 512}, 310);
+        GemmProblem<float> p({66, 65, 256}, 310);
         fill_graded(p, span);
         EXPECT_EQ(judged(p).verdict, verdict) << span;
     }

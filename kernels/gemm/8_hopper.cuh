@@ -33,10 +33,10 @@
 // instructions that come from memory once each.
 #pragma once
 
+#include "hopper_first.cuh"
 #include "hopper_multipliers.cuh"
 #include "hopper_strict.cuh"
-#include "hopper_wide.cuh"
-#include "verdict.cuh"
+#include "hopper_watcher.cuh"
 
 namespace tinyblas {
 
@@ -44,14 +44,16 @@ inline constexpr int hopper_threads = 128 + hopper_multipliers;
 inline constexpr int hopper_copy_registers = 40, hopper_multiply_registers = 232;
 
 /// The roles of the block's threads, once the parts that are wanted are there.
-template <HopperForm form>
+template <HopperForm form, bool usual>
 __device__ __forceinline__ void play_roles(const HopperWork& work, HopperShared& shared,
                                            HopperAddress address, HopperRoute route) {
     const unsigned rank = device::cluster_rank();
     if (threadIdx.x < 128) {
         device::give_up_registers<hopper_copy_registers>();
         if (route.strict) return;
-        if (threadIdx.x % 32 == 0 && threadIdx.x / 32 < hopper_copiers)
+        if (threadIdx.x / 32 == hopper_copiers)
+            watch_scales<form>(work, shared, address, rank, route);
+        else if (threadIdx.x % 32 == 0)
             copy_bricks<form>(work, address, rank, threadIdx.x / 32, route);
         if (form == HopperForm::sliced) {  // as exchange_slices
             if (work.plan.slices == 1) return;
@@ -63,10 +65,10 @@ __device__ __forceinline__ void play_roles(const HopperWork& work, HopperShared&
         if (route.strict)
             return multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
                                      reinterpret_cast<StrictTiles&>(shared));
-        HopperMultipliers<form>(work, shared, address, rank, route).run();
+        HopperMultipliers<form, usual>(work, shared, address, rank, route).run();
         if (form == HopperForm::sliced) return;
     }
-    device::cluster_arrive();  // no block may end while the other can still signal to it
+    device::cluster_arrive_relaxed();  // no block may end while the other can still signal to it
     device::cluster_wait();
 }
 
@@ -77,12 +79,12 @@ __device__ __forceinline__ void make_barriers(HopperAddress address) {
         if (address.slot(0) % 1024 != 0) device::trap();             // the swizzle counts on it
         constexpr int readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
         for (unsigned slot = 0; slot < hopper_slots; ++slot) {
-            device::make_barrier(address.full(slot), 1);
+            device::make_barrier(address.full(slot), 2);  // a copier and the watcher
             device::make_barrier(address.empty(slot), readers * hopper_multipliers / 32);
         }
         device::publish_barriers();
     }
-    device::cluster_arrive();
+    device::cluster_arrive_relaxed();
 }
 
 /// C in the way that the findings ask for.
@@ -96,19 +98,24 @@ __global__ void __launch_bounds__(hopper_threads, 1)
         const HopperAddress address(shared);
         make_barriers<form>(address);
         device::wait_for_launcher();
-        const unsigned verdict = gemm_verdict(work.product.a, work.product.b);
+        unsigned verdict = gemm_verdict(work.product.a, work.product.b, shared.findings);
         device::let_dependents_start();
+        if (verdict & gemm_far) [[unlikely]]
+            verdict = (verdict | judge_all_drift(work, shared.findings)) & ~unsigned{gemm_far};
         if (blockIdx.x == 0 && threadIdx.x == 0 && work.product.verdict)
             *work.product.verdict = verdict;
         device::cluster_wait();
         const bool narrow = gemm_is_meant(GemmParts::fp16x2, verdict);
+        // With a single chunk to a tile, copies might overtake the exponents by too many groups.
+        const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
+        if (narrow && cross) [[likely]]
+            return play_roles<form, true>(work, shared, address, HopperRoute::usual());
         const bool wide = gemm_is_meant(GemmParts::bf16x3, verdict) &&
                           work.wide.tasks[0].planes.bricks != nullptr;
-        if (wide) split_wide(work.wide, work.counters);
-        // With a single chunk to a tile, copies might overtake the exponents by too many groups.
-        const bool cross = wide || (verdict & gemm_has_low) || work.plan.chunks < 2;
-        play_roles<form>(work, shared, address,
-                         {wide ? GemmParts::bf16x3 : GemmParts::fp16x2, cross, !narrow && !wide});
+        if (wide) split_wide(work, shared.findings);
+        play_roles<form, false>(
+            work, shared, address,
+            {wide ? GemmParts::bf16x3 : GemmParts::fp16x2, wide, !narrow && !wide});
     }
 }
 

@@ -6,8 +6,9 @@
 
 namespace tinyblas {
 
-/// A warpgroup, which multiplies 64 rows of the block's tile.
-template <HopperForm form>
+/// A warpgroup, which multiplies 64 rows of the block's tile. `usual`: the route is
+/// HopperRoute::usual(), otherwise it is not.
+template <HopperForm form, bool usual>
 class HopperMultipliers {
     static constexpr unsigned readers = form == HopperForm::paired ? 2 : 1;  // blocks, of a slot
     static constexpr bool sliced = form == HopperForm::sliced;
@@ -38,15 +39,21 @@ class HopperMultipliers {
             // truncation, at more additions. That pays where C is small and k of middling length: a
             // strict product would share k among blocks, and lose little, too. Where k is longer,
             // m's own roundings outweigh it.
-            if (!route_.cross)
-                multiply_once(m, at);
-            else if (route_.kind == bf16x3)
+            if constexpr (usual) {
+                if (sliced && work_.plan.chunks > 16 && work_.plan.chunks < 64)
+                    multiply_crosswise<fp16x2, 2>(m, at);
+                else
+                    multiply_crosswise<fp16x2, 1>(m, at);
+            } else if (route_.cross) {
                 multiply_crosswise<bf16x3, sliced ? 2 : 1>(m, at);
-            else if (sliced && work_.plan.chunks > 16 && work_.plan.chunks < 64)
-                multiply_crosswise<fp16x2, 2>(m, at);
-            else
-                multiply_crosswise<fp16x2, 1>(m, at);
+            } else {
+                multiply_once(m, at);
+            }
             finish(m, put_aside_before());
+            if (sliced) return;
+            device::publish_to_copies();  // what was written to the stages is of no use any more
+            __syncwarp();
+            route_.kind == bf16x3 ? leave<3>(3) : leave<2>(2);
         });
     }
 
@@ -71,12 +78,16 @@ class HopperMultipliers {
         ring_.next();
         return slot;
     }
+    __device__ __forceinline__ unsigned slot_entered(unsigned ago) const {
+        const unsigned slot = ring_.slot + hopper_slots - ago;
+        return slot < hopper_slots ? slot : slot - hopper_slots;
+    }
     /// Gives the slots of one chunk back, to all that fill them: the first was entered `ago` slots
     /// ago.
     template <int parts>
     __device__ __forceinline__ void leave(unsigned ago) {
         const unsigned lane = device::lane();
-        unsigned slot = ring_.slot + hopper_slots - ago;
+        unsigned slot = slot_entered(ago);
 #pragma unroll
         for (int part = 0; part < parts; ++part, ++slot) {
             if (slot >= hopper_slots) slot -= hopper_slots;
@@ -125,9 +136,9 @@ class HopperMultipliers {
                 more = run_ends<kind>(at, ++chunk);
             }
             device::wait_for_products<0>();
-            leave<parts>(more ? parts + 1 : parts);
             fold<kind>(m, x);
-            if (!more) break;
+            if (!more) break;  // the last chunk's slots are kept, for the stages
+            leave<parts>(parts + 1);
         }
     }
     /// Enters the chunk, if it is the unit's, and tells whether a new run begins there: where the
@@ -142,7 +153,7 @@ class HopperMultipliers {
             return false;
         }
         begin_group();
-        return scale_changes(at, chunk) || chunk % longest == 0;
+        return scale_changes() || chunk % longest == 0;
     }
 
     /// One chunk, whose high slot was entered. Cross products keep the tensor cores busy while t is
@@ -187,13 +198,14 @@ class HopperMultipliers {
                 start_high<fp16x2, 1, halves>(t);
                 end_high<0>(m, t);
             }
-            leave<1>(1);
-            if (++chunk == at.last) return;
+            if (++chunk == at.last) return;  // two slots are kept, for the stages
+            if (chunk - at.first >= 2) leave<1>(2);
             if (chunk % hopper_group_chunks != 0) {
                 high_ = enter();
             } else {
                 begin_group();
-                if (scale_changes(at, chunk)) drift(m, at, chunk);
+                if (scale_changes()) [[unlikely]]
+                    drift(m, at, chunk);
             }
         }
     }
@@ -233,7 +245,7 @@ class HopperMultipliers {
     }
 
     // Exponents of rows would take long to come from memory when they are needed. So each thread
-    // keeps one of its warp's 16 rows in view, in this group and the next.
+    // keeps that of one of its warp's 16 rows.
 
     __device__ __forceinline__ int row_exponent(const HopperUnit& at, unsigned group,
                                                 unsigned row) const {
@@ -241,7 +253,7 @@ class HopperMultipliers {
         // Of bf16x3, this kernel wrote it.
         return device::load_fresh(hopper_exponents(a, work_.plan.a_bricks,
                                                    at.tile_i * hopper_a_halves + half_, work_.plan,
-                                                   min(group, work_.plan.groups - 1)) +
+                                                   group) +
                                   row);
     }
     static __device__ __forceinline__ unsigned watched_row() {
@@ -249,7 +261,6 @@ class HopperMultipliers {
     }
     __device__ __forceinline__ void watch(const HopperUnit& at, unsigned group) {
         watched_ = row_exponent(at, group, watched_row());
-        next_ = row_exponent(at, group + 1, watched_row());
     }
     /// Of the thread's own rows, 8 apart.
     __device__ __forceinline__ void watched_rows(int (&row)[2]) const {
@@ -265,55 +276,49 @@ class HopperMultipliers {
     __device__ __forceinline__ HopperColumns columns_now() const {
         return columns_in(shared_.exponents[exponents_]);
     }
-    /// Whether some exponent of the warpgroup's rows or columns differs in the group that has
-    /// begun.
-    __device__ __forceinline__ bool scale_changes(const HopperUnit& at, unsigned chunk) {
-        const unsigned column = hopper_thread() % hopper_block_n(form);
-        const bool changes = watched_ != next_ ||
-                             columns_before().bricks[0][column] != columns_now().bricks[0][column];
-        watched_ = next_;
-        next_ = row_exponent(at, chunk / hopper_group_chunks + 1, watched_row());
-        return device::any_of(2 + static_cast<int>(half_), 128, changes);
+    /// Whether some exponent of the tile's rows or columns differs in the group that has begun.
+    __device__ __forceinline__ bool scale_changes() const {
+        return shared_.changes[exponents_] != 0;
     }
     /// m comes to the scale of the group that has begun.
-    __device__ __forceinline__ void drift(Sums& m, const HopperUnit& at, unsigned chunk) const {
-        const unsigned group = chunk / hopper_group_chunks - 1;
-        int now[2];
+    __device__ __forceinline__ void drift(Sums& m, const HopperUnit& at, unsigned chunk) {
+        int before[2], now[2];
+        watched_rows(before);
+        watch(at, chunk / hopper_group_chunks);
         watched_rows(now);
-        const auto row = static_cast<unsigned>(first_row()) % gemm_brick;
-        rescale(m,
-                {row_exponent(at, group, row) - now[0], row_exponent(at, group, row + 8) - now[1]},
-                columns_before(), columns_now());
+        rescale(m, {before[0] - now[0], before[1] - now[1]}, columns_before(), columns_now());
     }
-    /// A slice's m comes to the scale of the last group of k, if it is of another one; `row` too.
-    __device__ __forceinline__ void drift_to_end(Sums& m, int (&row)[2],
-                                                 const HopperUnit& at) const {
+    /// A slice's m comes to the scale of the last group of k, if it is of another one.
+    __device__ __forceinline__ void drift_to_end(Sums& m, const HopperUnit& at) {
         const unsigned last = work_.plan.groups - 1;
         if (route_.kind != fp16x2 || (at.last - 1) / hopper_group_chunks == last) return;
-        const auto first = static_cast<unsigned>(first_row()) % gemm_brick;
-        const int last_row[2] = {row_exponent(at, last, first), row_exponent(at, last, first + 8)};
+        int row[2], last_row[2];
+        watched_rows(row);
+        watched_ = row_exponent(at, last, watched_row());
+        watched_rows(last_row);
         rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns_now(),
                 last_columns<form>(work_, route_.kind, at));
-        row[0] = last_row[0];
-        row[1] = last_row[1];
     }
 
     /// From the unit's m to C, or to where slices are added up.
     __device__ __forceinline__ void finish(Sums& m, const HopperUnit& at) {
-        int row[2];
-        watched_rows(row);
         if (sliced && work_.plan.slices > 1) {
-            drift_to_end(m, row, at);
+            drift_to_end(m, at);
             return exchange_slices(m, work_, shared_, route_.kind, at);
         }
         HopperColumns columns = columns_now();
         if (!sliced && at.cut) {
-            drift_to_end(m, row, at);
+            drift_to_end(m, at);
             if (!add_cut_slices(m, work_, shared_, at)) return;
             columns = last_columns<form>(work_, route_.kind, at);
         }
-        unscale(m, gemm_offset(route_.kind), row, columns);
-        store_tile(m, work_.product, at);
+        store_tile<usual>(m, work_.product, at, {stage(1), stage(2)}, watched_, columns,
+                          gemm_offset(route_.kind));
+    }
+    /// The warp's own, in A's rows of a slot that is not given back yet.
+    __device__ __forceinline__ HopperStage stage(unsigned ago) const {
+        return {reinterpret_cast<char*>(shared_.slots[slot_entered(ago)]) +
+                hopper_thread() / 32 * (16 * gemm_brick * 2)};
     }
 
     const HopperWork& work_;
@@ -324,7 +329,7 @@ class HopperMultipliers {
     HopperRing ring_{0};
     std::uint32_t high_ = 0;
     unsigned exponents_ = hopper_exponent_buffers - 1;
-    int watched_ = 0, next_ = 0;
+    int watched_ = 0;
 };
 
 }  // namespace tinyblas

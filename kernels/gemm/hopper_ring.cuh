@@ -9,6 +9,7 @@
 #include "device/cuda/hopper.hpp"
 #include "hopper_plan.hpp"
 #include "planes.cuh"
+#include "verdict.cuh"
 
 namespace tinyblas {
 
@@ -66,11 +67,23 @@ struct HopperUnit {
     }
 };
 
+/// How far the blocks of a launch are with shares of something.
+struct HopperShares {
+    unsigned taken, made, seen, found;
+};
+/// All zero before and after.
+struct HopperCounters {
+    unsigned of_tiles[HopperPlan::most_cut_units];  // that are cut: slices that have ended
+    HopperShares of_drift, of_wide;
+};
+
 struct HopperShared {
     std::uint8_t slots[hopper_slots][hopper_slot_bytes];
     int exponents[hopper_exponent_buffers][hopper_most_columns];
+    unsigned changes[hopper_exponent_buffers];  // whether the scale of a row or column does
     std::uint64_t full[hopper_slots], empty[hopper_slots];
     HopperUnit units[2];  // of the warpgroups that multiply
+    WarpFindings findings;
     unsigned turn;
 };
 static_assert(sizeof(HopperShared) <= 227 << 10);
@@ -116,7 +129,7 @@ struct HopperWork {
     GemmPlanesWork wide;        // the operands, and where bf16x3 has room, if it has
     HopperPlan plan;
     float* partials;
-    unsigned* counters;
+    HopperCounters* counters;
     unsigned clusters;  // of the launch
 
     __device__ __forceinline__ const GemmPlanes& a(GemmParts kind) const {
@@ -132,6 +145,8 @@ struct HopperRoute {
     GemmParts kind;
     bool cross;   // not from high parts alone
     bool strict;  // not from parts
+
+    static constexpr HopperRoute usual() { return {GemmParts::fp16x2, true, false}; }
 };
 
 /// Calls body(unit) for each unit of the calling block.
@@ -185,12 +200,14 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             (std::size_t{row < row_bricks ? row : row_bricks - 1} * plan.chunks + at.first) *
                 (parts * gemm_brick * gemm_brick);
         const unsigned last = at.last * parts;
-        unsigned exponents_at = at.first * parts;
+        unsigned part = at.first * parts, begins_at = part, group = at.first / hopper_group_chunks;
+        const int* exponents = hopper_exponents(
+            b, plan.b_bricks, at.tile_j * b_halves + copier % b_halves, plan, group);
 #pragma unroll 1
-        for (unsigned part = exponents_at; part < last; part += step) {
+        for (; part < last; part += step) {
             const std::uint32_t full = shared.full(ring.slot);
             device::wait_for_phase(shared.empty(ring.slot), ring.parity);
-            const bool begins = part == exponents_at;
+            const bool begins = part == begins_at;
             if (copier == 0)
                 device::arrive_expecting(full, (hopper_a_halves + b_halves) * hopper_brick_bytes +
                                                    (begins ? b_halves * exponents_bytes : 0));
@@ -200,13 +217,11 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             else
                 device::copy_bulk(shared.slot(ring.slot) + place, from, hopper_brick_bytes, full);
             if (begins) {
-                const unsigned group = part / (parts * hopper_group_chunks);
-                exponents_at = (group + 1) * (parts * hopper_group_chunks);
+                begins_at = ++group * (parts * hopper_group_chunks);
                 if (copier < b_halves)
                     device::copy_bulk(shared.exponents(buffer) + copier * exponents_bytes,
-                                      hopper_exponents(b, plan.b_bricks,
-                                                       at.tile_j * b_halves + copier, plan, group),
-                                      exponents_bytes, full);
+                                      exponents, exponents_bytes, full);
+                exponents += gemm_brick;
                 if (++buffer == hopper_exponent_buffers) buffer = 0;
             }
             from += step * (gemm_brick * gemm_brick);

@@ -75,39 +75,6 @@ __device__ __forceinline__ void rescale(float (&sums)[count], const int (&row_dr
     }
 }
 
-/// The sums become C's elements before alpha: the scales are undone, with one rounding at most.
-template <int count>
-__device__ __forceinline__ void unscale(float (&sums)[count], int offset, const int (&rows)[2],
-                                        const HopperColumns& columns) {
-    constexpr int near = 63;  // two such powers make a normal number
-    const auto is_near = [offset](int exponent) {
-        return static_cast<unsigned>(exponent - offset + near) <= 2 * near;
-    };
-    // All are loaded before the first is needed.
-    int2 pairs[count / 4];
-    bool all_near = is_near(rows[0]) & is_near(rows[1]);
-#pragma unroll
-    for (int j = 0; j < count / 4; ++j) pairs[j] = columns.of(j);
-#pragma unroll
-    for (int j = 0; j < count / 4; ++j)
-        all_near = all_near & is_near(pairs[j].x) & is_near(pairs[j].y);
-    if (__all_sync(~0u, all_near)) {
-        const float row[2] = {gemm_power(rows[0] - offset), gemm_power(rows[1] - offset)};
-#pragma unroll
-        for (int j = 0; j < count / 4; ++j)
-            scale_four(sums, j, row, gemm_power(pairs[j].x - offset),
-                       gemm_power(pairs[j].y - offset));
-    } else {
-#pragma unroll
-        for (int e = 0; e < count; ++e) {
-            const int2 pair = pairs[e / 4];
-            const int exponent = rows[e / 2 % 2] + (e % 2 ? pair.y : pair.x) - 2 * offset;
-            const int bounded = max(-252, min(254, exponent));
-            sums[e] = sums[e] * gemm_power(bounded / 2) * gemm_power(bounded - bounded / 2);
-        }
-    }
-}
-
 /// Form paired: leaves a slice's sums for the block of the tile that ends last. That one gets all
 /// slices' sums; for the others, returns false.
 template <int count>
@@ -123,7 +90,8 @@ __device__ __forceinline__ bool add_cut_slices(float (&sums)[count], const Hoppe
                make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]));
     __threadfence();
     device::barrier_of(1, hopper_multipliers);
-    if (thread == 0) shared.turn = device::take_turn(work.counters + at.cut_tile, slices - 1);
+    if (thread == 0)
+        shared.turn = device::take_turn(&work.counters->of_tiles[at.cut_tile], slices - 1);
     device::barrier_of(1, hopper_multipliers);
     if (shared.turn != slices - 1) return false;
     __threadfence();
@@ -143,39 +111,112 @@ __device__ __forceinline__ bool add_cut_slices(float (&sums)[count], const Hoppe
     return true;
 }
 
-/// The sums' tile of C.
-template <int count>
+/// Where a warp puts its sums in order: 16 rows of 32 columns, a swizzled line of 128 bytes each.
+/// Pieces of 16 bytes are exchanged in pairs, so that both the lanes that put sums there, of 4 rows
+/// at a time, and those that take them, of one row, have distinct banks.
+struct HopperStage {
+    char* lines;
+
+    /// The sums of row first_row() + 8 h, columns first_column() + 8 j and the next, j < 4.
+    __device__ __forceinline__ float2& pair(int h, int j) const {
+        const unsigned lane = hopper_thread() % 32, row = lane / 4, quarter = lane % 4;
+        return *reinterpret_cast<float2*>(
+            lines + (row + 8 * static_cast<unsigned>(h)) * 128 +
+            ((static_cast<unsigned>(j) ^ row % 4) * 32 + quarter * 8));
+    }
+    __device__ __forceinline__ const float* piece(unsigned row, unsigned number) const {
+        return reinterpret_cast<const float*>(lines + row * 128 + (number ^ row % 4 * 2) * 16);
+    }
+};
+
+/// Calls store(row) for a warp's 16 rows, or every second.
+template <class Store>
+__device__ __forceinline__ void for_each_row(unsigned first, unsigned step, Store&& store) {
+#pragma unroll 4
+    for (unsigned row = 0; row < 16; row += step) store(first + row);
+}
+
+/// A warp's rows of a tile: from its threads' sums to C, 64 columns at a time through two stages,
+/// so that what is stored together lies together. `row_exponent`: of row lane % 16. `usual`: in
+/// vectors where that can be, at the price of more code.
+template <bool usual, int count>
 __device__ __forceinline__ void store_tile(const float (&sums)[count],
-                                           const GemmPlanesProduct& product, const HopperUnit& at) {
-    constexpr int columns = 2 * count;
+                                           const GemmPlanesProduct& product, const HopperUnit& at,
+                                           const HopperStage (&stages)[2], int row_exponent,
+                                           const HopperColumns& columns, int offset) {
     const MatrixView<float>& c = product.c;
     const float alpha = product.alpha, beta = product.beta;
-    const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m;
-    const std::int64_t left = std::int64_t{at.tile_j} * columns;
-    const bool inside = top + hopper_block_m <= c.rows && left + columns <= c.columns;
-    const std::int64_t i = top + first_row(), j = left + first_column();
-    float* to = &c(i, j);
-    const bool pairs = c.column_stride == 1 && c.row_stride % 2 == 0 &&
-                       reinterpret_cast<std::uintptr_t>(c.data) % 8 == 0;
-    const std::int64_t down = 8 * c.row_stride;
-    if (inside && pairs && beta == 0) {
+    const unsigned lane = device::lane();
+    const std::int64_t top = std::int64_t{at.tile_i} * hopper_block_m + hopper_thread() / 32 * 16;
+    const std::int64_t left = std::int64_t{at.tile_j} * (2 * count);
+    const bool vectors = top + 16 <= c.rows && left + 2 * count <= c.columns && beta == 0 &&
+                         c.column_stride == 1 && c.row_stride % 4 == 0 &&
+                         reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
+    constexpr int near = 63;  // two such powers make a normal number
+    const auto is_near = [offset](int exponent) {
+        return static_cast<unsigned>(exponent - offset + near) <= 2 * near;
+    };
+    const float row_scale = gemm_power(row_exponent - offset);
 #pragma unroll
-        for (int e = 0; e < count; e += 2)
-            *reinterpret_cast<float2*>(to + e / 4 * 8 + (e / 2 % 2 ? down : 0)) =
-                make_float2(alpha * sums[e], alpha * sums[e + 1]);
-        return;
+    for (int brick = 0; brick < count / 32; ++brick) {
+        const int* const exponents = columns.bricks[brick];
+        const int2 pair = *reinterpret_cast<const int2*>(exponents + 2 * lane);
+        const bool all_near =
+            __all_sync(~0u, is_near(row_exponent) && is_near(pair.x) && is_near(pair.y));
+#pragma unroll
+        for (int e = 0; e < 32; e += 2)
+            stages[e / 16].pair(e / 2 % 2, e / 4 % 4) =
+                make_float2(sums[brick * 32 + e], sums[brick * 32 + e + 1]);
+        __syncwarp();
+        if (usual && all_near && vectors) {
+            // Two rows at a time, 16 lanes each.
+            const unsigned piece = lane % 16;
+            const HopperStage stage = piece < 8 ? stages[0] : stages[1];
+            int own[4];
+            device::load_vector(own, exponents + 4 * piece);
+            float scales[4];
+#pragma unroll
+            for (int e = 0; e < 4; ++e) scales[e] = gemm_power(own[e] - offset);
+            float* to = &c(top + lane / 16, left + brick * gemm_brick + 4 * piece);
+            for_each_row(lane / 16, 2, [&](unsigned row) {
+                const float scale = __shfl_sync(~0u, row_scale, row);
+                float sum[4];
+                device::load_vector(sum, stage.piece(row, piece % 8));
+#pragma unroll
+                for (int e = 0; e < 4; ++e) sum[e] = alpha * (sum[e] * scale * scales[e]);
+                device::store_global(to, sum);
+                to += 2 * c.row_stride;
+            });
+        } else {
+            // A row at a time, neighbouring columns.
+#pragma unroll 1
+            for (unsigned half = 0; half < 2; ++half) {
+                const HopperStage stage = half == 0 ? stages[0] : stages[1];
+                const int exponent = exponents[32 * half + lane] - offset;
+                const std::int64_t column = left + brick * gemm_brick + 32 * half + lane;
+                const auto rows_left = static_cast<unsigned>(
+                    column >= c.columns || top >= c.rows ? 0 : min(c.rows - top, std::int64_t{16}));
+                float* const first = &c(top, column);
+                const auto put = [&](unsigned row, float value) {
+                    if (row < rows_left) store(first[row * c.row_stride], alpha, value, beta);
+                };
+                if (usual && all_near) {
+                    const float scale = gemm_power(exponent);
+                    for_each_row(0, 1, [&](unsigned row) {
+                        put(row, stage.piece(row, lane / 4)[lane % 4] *
+                                     __shfl_sync(~0u, row_scale, row) * scale);
+                    });
+                } else {
+#pragma unroll 1
+                    for (unsigned row = 0; row < 16; ++row)
+                        put(row,
+                            gemm_scaled(stage.piece(row, lane / 4)[lane % 4],
+                                        __shfl_sync(~0u, row_exponent, row) - offset + exponent));
+                }
+            }
+        }
+        __syncwarp();
     }
-    const bool rows[2] = {i < c.rows, i + 8 < c.rows};
-    auto right = static_cast<int>(c.columns - j < columns ? c.columns - j : columns);
-#pragma unroll
-    for (int e = 0; e < count; e += 4, right -= 8, to += 8 * c.column_stride)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-#pragma unroll
-            for (int f = 0; f < 2; ++f)
-                if (rows[h] && f < right)
-                    store(to[(h ? down : 0) + (f ? c.column_stride : 0)], alpha,
-                          sums[e + 2 * h + f], beta);
 }
 
 /// Form sliced: each block of the cluster gets all slices' sums of some rows of the tile, and

@@ -8,10 +8,13 @@
 //   32  |             |             |          1. read           planes_runs.cuh
 //       +-------------+-------------+---       2. exponents      planes_guard.cuh
 //   32  |             |             |          3. scale, split, write
-//       +-------------+-------------+---       4. the last block of a strip judges the strip
+//       +-------------+-------------+---
 //
 // A row's scale belongs to its patch alone, so no block waits for another, and blocks may start in
-// any order.
+// any order. What concerns a whole row, how far it drifts from group to group, is no question where
+// its elements are near 1. Else the rung hopper's blocks judge that first (hopper_first.cuh), or
+// gemm_planes_drift for who has no such blocks. If a strip's last
+// block did so always, the ticket that tells it would take 1.5 to 3 us.
 //
 // Limit: memory bandwidth.
 #pragma once
@@ -82,12 +85,12 @@ __device__ __forceinline__ unsigned store_parts(const Owner& owner, const Planes
         }
         unsigned pieces[parts][planes_run / 2];
         low |= split<kind>(y, pieces);
-        const unsigned chunk = owner.k(run) / gemm_brick;
+        const unsigned chunk = owner.k() / gemm_brick;
         if (chunk >= chunks) continue;
         std::uint16_t* const at =
-            to + (chunk * parts * brick + static_cast<unsigned>(gemm_brick_place(
-                                              static_cast<int>(owner.row(run)),
-                                              static_cast<int>(owner.k(run) % gemm_brick))));
+            to + (chunk * parts * brick +
+                  static_cast<unsigned>(gemm_brick_place(
+                      static_cast<int>(owner.row(run)), static_cast<int>(owner.k() % gemm_brick))));
 #pragma unroll
         for (int part = 0; part < parts; ++part)
             device::store_global(reinterpret_cast<unsigned*>(at + part * brick), pieces[part]);
@@ -174,7 +177,7 @@ struct WholePatch {
 };
 
 template <GemmParts kind>
-__global__ void __launch_bounds__(planes_threads, 2)
+__global__ void __launch_bounds__(planes_threads, 4)
     gemm_planes(const __grid_constant__ GemmPlanesWork work) {
     // Parts pay where the rung hopper runs: other GPUs' machine code is never asked for them.
     if constexpr (!device::reallocates_registers) return device::trap();
@@ -191,9 +194,17 @@ __global__ void __launch_bounds__(planes_threads, 2)
     }
 }
 
+/// The strips of both operands in one line, A's first.
+__device__ __forceinline__ bool is_of_b(const GemmPlanes& a, unsigned& strip) {
+    const auto strips = static_cast<unsigned>(a.strips());
+    if (strip < strips) return false;
+    strip -= strips;
+    return true;
+}
+
 /// For bf16x3, as many blocks as an H200 holds at once: most often there is nothing to do, and so
 /// few have soon seen it.
-inline constexpr unsigned planes_most_wide_blocks = 264;
+inline constexpr unsigned planes_most_wide_blocks = 528;
 
 template <GemmParts kind>
 void launch_gemm_planes(device::Stream stream, const GemmPlanesTask& a, const GemmPlanesTask& b) {

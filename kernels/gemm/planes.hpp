@@ -4,7 +4,7 @@
 //
 //   rows: those of op(A), or the columns of B. k: the inner extent.
 //
-//        group 0: 512 k           group 1       a row's part of a group has a scale of its own,
+//        group 0: 256 k           group 1       a row's part of a group has a scale of its own,
 //   +-------+-------+-- ... --+-------+---      so that a part need not hold what lies elsewhere
 //   | brick | brick |         | brick |         in the row. A brick, 64 rows x 64 k of one part,
 //   | 64x64 |       |         |       |         lies in memory as it will lie in shared memory:
@@ -31,7 +31,7 @@ constexpr int gemm_parts(GemmParts kind) { return kind == GemmParts::fp16x2 ? 2 
 constexpr int gemm_offset(GemmParts kind) { return kind == GemmParts::fp16x2 ? 14 : 50; }
 
 inline constexpr int gemm_brick = 64;   // rows, and elements of k, of a brick
-inline constexpr int gemm_group = 512;  // elements of k that share a row's scale
+inline constexpr int gemm_group = 256;  // elements of k that share a row's scale
 inline constexpr int gemm_strip = 32;   // rows that the guard judges together
 
 /// floor(log2 0), as far as exponents go.
@@ -39,16 +39,17 @@ inline constexpr int gemm_log2_of_zero = -151;
 /// A row's exponent in a group, from floor(log2 of the largest |x|) there: the next of every 8. The
 /// sums of a product come to another scale where a row's exponent changes from group to group,
 /// which it so seldom does. It costs the smallest elements up to 7 bits; a row that has such small
-/// ones keeps the exponent of its largest.
+/// ones keeps the exponent of its largest. A row of zeros has that of numbers near 1.
 constexpr int gemm_exponent(int largest) {
-    return largest == gemm_log2_of_zero ? largest : largest | 7;
+    return (largest == gemm_log2_of_zero ? 0 : largest) | 7;
 }
 
-/// What the guard found in an operand's strip: bits, to be combined by or.
+/// What the guard found in a group of an operand's strip: bits, to be combined by or.
 enum GemmFinding : unsigned {
     gemm_has_low = 1,  // some low part is not zero: one product of high parts is not enough
     gemm_wide = 2,     // a row's elements differ by more than fp16x2 holds
     gemm_strict = 4,   // NaN, Inf, or more than bf16x3 holds
+    gemm_far = 8,      // how far the row's groups drift is yet to be judged
 };
 
 /// Whether a product whose operands have these findings is computed from parts of this kind.
@@ -66,12 +67,19 @@ inline constexpr int gemm_bf16_most_spread = 48;  // nor for bf16x3 further than
 /// How far the exponents of a row's groups may differ.
 inline constexpr int gemm_fp16_drift = 40;
 inline constexpr int gemm_bf16_drift = 48;
+/// Whether floor(log2 of the largest |x|) in a row and group is such that the row may drift too
+/// far, or leave its groups of zeros too far behind: no two others differ by more than
+/// gemm_fp16_drift.
+constexpr bool gemm_is_far(int largest) {
+    constexpr int near = gemm_fp16_drift / 2;
+    return largest < -near || largest > near;
+}
 
 /// One operand in parts. A view of device memory.
 struct GemmPlanes {
     std::uint16_t* bricks;  // (row bricks, chunks of 64 k, parts, 64 rows, 64 k), padded with zeros
     int* exponents;         // (row bricks, groups, 64 rows)
-    unsigned* findings;     // (strips)
+    unsigned* findings;     // (strips, groups)
     std::int64_t rows, k;
 
     constexpr std::int64_t row_bricks() const { return (rows + gemm_brick - 1) / gemm_brick; }
@@ -102,7 +110,6 @@ struct GemmPlanesTask {
     const float* data;  // null: the operand is in parts already
     std::int64_t row_stride, k_stride;
     GemmPlanes planes;
-    unsigned* tickets;            // (strips), zero before and after
     const int* narrow_exponents;  // for bf16x3: those that the pass for fp16x2 has found
     int* notes;                   // for fp16x2: as many as exponents, for its blocks' own use; may
                                   // be where bf16x3's exponents will lie

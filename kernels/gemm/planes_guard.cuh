@@ -37,8 +37,8 @@ __device__ __forceinline__ int exponent_of(unsigned magnitude) {
                                     : static_cast<int>(larger >> 23) - (127 + 24);
 }
 
-/// What a block leaves for the last one of its strip, a word for each row: its exponent, unless the
-/// row is zero, how far that lies above the largest element's, and the block's findings.
+/// What a block notes of a row, for judge_drift: its exponent and how far that lies above the
+/// largest element's; 0 for zeros.
 struct PlanesNote {
     int word;
     static constexpr int bias = 256;
@@ -46,14 +46,14 @@ struct PlanesNote {
     __device__ explicit PlanesNote(int word) : word(word) {}
     __device__ PlanesNote(int exponent, int largest)
         : word(largest == gemm_log2_of_zero ? 0 : (exponent + bias) | (exponent - largest) << 16) {}
-    __device__ void add(unsigned found) { word |= static_cast<int>(found << 20); }
-    __device__ unsigned found() const { return static_cast<unsigned>(word) >> 20; }
-    __device__ bool zero() const { return (word & 0xFFFF) == 0; }
-    __device__ int exponent() const { return (word & 0xFFFF) - bias; }
-    __device__ int largest() const { return exponent() - (word >> 16 & 7); }
+    __device__ bool zero() const { return word == 0; }
+    __device__ int exponent() const {
+        return zero() ? gemm_exponent(gemm_log2_of_zero) : (word & 0xFFFF) - bias;
+    }
+    __device__ int largest() const { return exponent() - (word >> 16); }
 };
 
-/// The rows' notes without findings, from measure to report.
+/// The rows' notes, from measure to report.
 __device__ __forceinline__ int (&notes_of_rows())[gemm_strip] {
     return device::shared<struct PlanesNotes, int[gemm_strip]>();
 }
@@ -128,15 +128,11 @@ __device__ __forceinline__ unsigned measure(const Owner& owner, const PlanesRuns
     unsigned least[planes_runs];
 #pragma unroll
     for (unsigned run = 0; run < planes_runs; ++run) {
-        if (run % Owner::runs_of_row == 0) {
-            if (largest[run] >= 0x7F800000u) found |= gemm_strict;
-            const int exponent = exponent_of(largest[run]);
-            exponents[run] = gemm_exponent(exponent);
-            if (owner.speaks())
-                notes_of_rows()[owner.row(run)] = PlanesNote(exponents[run], exponent).word;
-        } else {
-            exponents[run] = exponents[run - 1];
-        }
+        if (largest[run] >= 0x7F800000u) found |= gemm_strict;
+        const int exponent = exponent_of(largest[run]);
+        exponents[run] = gemm_exponent(exponent);
+        if (owner.speaks())
+            notes_of_rows()[owner.row(run)] = PlanesNote(exponents[run], exponent).word;
         least[run] = ~0u;
 #pragma unroll
         for (int e = 0; e < planes_run; ++e) {
@@ -149,17 +145,49 @@ __device__ __forceinline__ unsigned measure(const Owner& owner, const PlanesRuns
     return found;
 }
 
-/// From all blocks' notes, the exponents and findings of a strip. One warp does it, a lane a row.
-__device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigned strip,
-                                             unsigned row, unsigned lane) {
-    constexpr int batch = 16;  // loads under way at once
+/// What a patch leaves: its rows' exponents and notes, and its findings.
+template <class Owner>
+__device__ __forceinline__ void report(const Owner& owner, const GemmPlanesTask& task,
+                                       PlanesPatch patch, unsigned found) {
+    auto& of_warps = device::shared<struct PlanesFindings, unsigned[planes_warps]>();
+    found = __reduce_or_sync(~0u, found);
+    if (owner.lane == 0) of_warps[owner.warp] = found;
+    __syncthreads();
+    if (owner.warp > 0) return;
     const GemmPlanes& planes = task.planes;
-    const int groups = static_cast<int>(planes.groups());
-    int* const exponents = planes.exponents_of(strip / 2, 0) + row;
-    const int* const notes = task.notes + (exponents - planes.exponents);
-    int first = groups, leading = 0, exponent = 0, least = 0, most = 0;
+    const PlanesNote note(notes_of_rows()[owner.lane]);
+    const std::int64_t row = planes.exponents_of(patch.strip / 2, patch.group) - planes.exponents +
+                             patch.strip % 2 * gemm_strip + owner.lane;
+    const std::int64_t groups = planes.groups();
+    planes.exponents[row] = note.exponent();
+    if (groups > 1) task.notes[row] = note.word;
+    if (patch.strip >= planes.strips()) return;  // only fills its brick
+    found = owner.lane < planes_warps ? of_warps[owner.lane] : 0;
+    if (groups > 1 && !note.zero() && gemm_is_far(note.largest())) found |= gemm_far;
+    found = __reduce_or_sync(~0u, found);
+    if (owner.lane == 0) planes.findings[patch.strip * groups + patch.group] = found;
+}
+
+/// Whether some row of a strip is far from 1. By a warp.
+__device__ __forceinline__ bool is_far(const GemmPlanes& planes, unsigned strip) {
+    const auto groups = static_cast<unsigned>(planes.groups());
+    const unsigned* const findings = planes.findings + std::int64_t{strip} * groups;
     unsigned found = 0;
-    // A group in which the row is zero has the exponent of the group before it.
+    for (unsigned group = threadIdx.x % 32; group < groups; group += 32) found |= findings[group];
+    return __any_sync(~0u, (found & gemm_far) != 0);
+}
+
+/// How far a strip's rows drift from group to group, as findings. In a group in which it is zero, a
+/// row gets the exponent of the group before it; at the start, of the first in which it is not. By
+/// a warp, a lane a row.
+__device__ __forceinline__ unsigned judge_drift(const GemmPlanes& planes, const int* notes,
+                                                unsigned strip) {
+    constexpr int batch = 16;  // loads under way at once
+    const auto groups = static_cast<int>(planes.groups());
+    int* const exponents =
+        planes.exponents_of(strip / 2, 0) + (strip % 2 * gemm_strip + threadIdx.x % 32);
+    notes += exponents - planes.exponents;
+    int first = groups, leading = 0, exponent = 0, least = 0, most = 0;
 #pragma unroll 1
     for (int group = 0; group < groups; group += batch) {
         int words[batch];
@@ -169,7 +197,6 @@ __device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigne
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
             const PlanesNote note(words[b]);
-            found |= note.found();
             if (!note.zero()) {
                 exponent = note.exponent();
                 const int largest = note.largest();
@@ -180,51 +207,17 @@ __device__ __forceinline__ void finish_strip(const GemmPlanesTask& task, unsigne
                 }
                 least = largest < least ? largest : least;
                 most = largest > most ? largest : most;
+            } else if (group + b < groups && first < groups) {
+                exponents[std::int64_t{group + b} * gemm_brick] = exponent;
             }
-            if (group + b < groups) exponents[std::int64_t{group + b} * gemm_brick] = exponent;
         }
     }
-    // Groups at the start have that of the first in which it is not; without any, 0 as above.
     for (int group = 0; first < groups && group < first; ++group)
         exponents[std::int64_t{group} * gemm_brick] = leading;
+    unsigned found = 0;
     if (most - least > gemm_fp16_drift) found |= gemm_wide;
     if (most - least > gemm_bf16_drift) found |= gemm_strict;
-    found = __reduce_or_sync(~0u, found);
-    if (lane == 0) planes.findings[strip] = found;
-}
-
-/// The end of a patch: its rows' exponents and findings, once all of its strip's are known.
-template <class Owner>
-__device__ __forceinline__ void report(const Owner& owner, const GemmPlanesTask& task,
-                                       PlanesPatch patch, unsigned found) {
-    auto& of_warps = device::shared<struct PlanesFindings, unsigned[planes_warps]>();
-    found = __reduce_or_sync(~0u, found);
-    if (owner.lane == 0) of_warps[owner.warp] = found;
-    __syncthreads();
-    if (owner.warp > 0) return;
-    const GemmPlanes& planes = task.planes;
-    const unsigned row = patch.strip % 2 * gemm_strip + owner.lane;
-    int* const exponent = planes.exponents_of(patch.strip / 2, patch.group) + row;
-    if (patch.strip >= planes.strips()) {  // only fills its brick
-        *exponent = 0;
-        return;
-    }
-    PlanesNote note(notes_of_rows()[owner.lane]);
-    found = __reduce_or_sync(~0u, owner.lane < planes_warps ? of_warps[owner.lane] : 0);
-    const auto last = static_cast<unsigned>(planes.groups()) - 1;
-    if (last == 0) {
-        *exponent = note.zero() ? 0 : note.exponent();
-        if (owner.lane == 0) planes.findings[patch.strip] = found;
-        return;
-    }
-    note.add(found);
-    task.notes[exponent - planes.exponents] = note.word;
-    __syncwarp();
-    unsigned turn = 0;
-    if (owner.lane == 0) turn = device::take_turn(&task.tickets[patch.strip], last);
-    turn = __shfl_sync(~0u, turn, 0);
-    __syncwarp();
-    if (turn == last) finish_strip(task, patch.strip, row, owner.lane);
+    return __reduce_or_sync(~0u, found);
 }
 
 /// For bf16x3, a row has one exponent in all groups: the largest.
@@ -236,7 +229,8 @@ __device__ __forceinline__ void widest_exponents(const Owner& owner, const GemmP
     const auto groups = static_cast<unsigned>(planes.groups());
     const std::int64_t first =
         planes.exponents_of(patch.strip / 2, 0) - planes.exponents + patch.strip % 2 * gemm_strip;
-    for (unsigned row = 2 * owner.warp; row < 2 * owner.warp + 2; ++row) {
+    constexpr unsigned of_warp = gemm_strip / planes_warps;
+    for (unsigned row = of_warp * owner.warp; row < of_warp * (owner.warp + 1); ++row) {
         int most = -256;
         for (unsigned group = owner.lane; group < groups; group += 32) {
             const int exponent =

@@ -2,13 +2,13 @@
 // Who holds which elements of a patch of the pre-pass (planes.cuh), how they come from memory, and
 // how the threads of a row put together what each knows of it.
 //
-//   a patch: 32 rows x 512 k, 16 warps; a thread holds 4 runs of 8 k, each a piece of every part
+//   a patch: 32 rows x 256 k, 8 warps; a thread holds 4 runs of 8 k, each a piece of every part
 //
-//   neighbours along k:  a warp holds 2 rows    neighbours along rows: a warp holds 32 k
-//   +--------------------+--------------------+  +-------+----+----+-- ... --+
-//   | lane 0, lane 1 ... | lane 0, lane 1 ... |  | 0 ... |    |    |         |  a load: 4 k, each
-//   | lane 0, lane 1 ... | lane 0, lane 1 ... |  | 1 ... |    |    |         |  of 8 lanes with 4
-//   +--------------------+--------------------+  | ...   | w1 | w2 |   w15   |  rows; so the turn
+//   neighbours along k:  a warp holds 4 rows    neighbours along rows: a warp holds 32 k
+//   +-----------------------------------------+  +-------+----+----+-- ... --+
+//   | lane 0, lane 1 ...              lane 31 |  | 0 ... |    |    |         |  a load: 4 k, each
+//   | lane 0, lane 1 ...              lane 31 |  | 1 ... |    |    |         |  of 8 lanes with 4
+//   |                  ...                    |  | ...   | w1 | w2 |   w7    |  rows; so the turn
 //   | warp 1                                  |  | 7 ... |    |    |         |  from rows to k is
 //   +------------------- ... -----------------+  +-------+----+----+-- ... --+  one of registers
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace tinyblas {
 
-inline constexpr int planes_threads = 512;
+inline constexpr int planes_threads = 256;
 inline constexpr int planes_warps = planes_threads / 32;
 inline constexpr int planes_runs = 4;
 inline constexpr int planes_run = 8;
@@ -63,9 +63,8 @@ struct PlanesAlongK {
     unsigned warp, lane;
     __device__ explicit PlanesAlongK(unsigned thread) : warp(thread / 32), lane(thread % 32) {}
 
-    static constexpr unsigned runs_of_row = 2;
-    __device__ unsigned row(unsigned run) const { return 2 * warp + run / 2; }
-    __device__ unsigned k(unsigned run) const { return planes_run * (lane + run % 2 * 32); }
+    __device__ unsigned row(unsigned run) const { return planes_runs * warp + run; }
+    __device__ unsigned k() const { return planes_run * lane; }
     /// Whether the thread is the one that speaks for all of its rows.
     __device__ bool speaks() const { return lane == 0; }
 
@@ -75,15 +74,14 @@ struct PlanesAlongK {
                                          std::int64_t row_stride, std::int64_t k_stride, unsigned m,
                                          unsigned n) const {
         if (vectors) k_stride = 1;
-        from += row(0) * row_stride + k(0) * k_stride;
+        from += row(0) * row_stride + k() * k_stride;
 #pragma unroll
         for (unsigned run = 0; run < planes_runs; ++run)
 #pragma unroll
             for (unsigned e = 0; e < planes_run; e += 4) {
                 float line[4];
-                load_line<whole, vectors>(
-                    line, from + run / 2 * row_stride + (k(run) - k(0) + e) * k_stride, k_stride,
-                    row(run) < m ? static_cast<int>(n - k(run) - e) : 0);
+                load_line<whole, vectors>(line, from + run * row_stride + e * k_stride, k_stride,
+                                          row(run) < m ? static_cast<int>(n - k() - e) : 0);
 #pragma unroll
                 for (int i = 0; i < 4; ++i) runs[run][e + i] = line[i];
             }
@@ -93,9 +91,7 @@ struct PlanesAlongK {
     template <class Combine>
     __device__ __forceinline__ void combine(unsigned (&values)[planes_runs]) const {
 #pragma unroll
-        for (int run = 0; run < planes_runs; run += 2)
-            values[run] = values[run + 1] =
-                Combine::of_warp(Combine::of(values[run], values[run + 1]));
+        for (int run = 0; run < planes_runs; ++run) values[run] = Combine::of_warp(values[run]);
     }
     /// Whether it is so in some thread that shares a row with this one.
     __device__ __forceinline__ bool any(bool so) const { return __any_sync(~0u, so) != 0; }
@@ -106,9 +102,8 @@ struct PlanesAlongRows {
     unsigned warp, lane;
     __device__ explicit PlanesAlongRows(unsigned thread) : warp(thread / 32), lane(thread % 32) {}
 
-    static constexpr unsigned runs_of_row = 1;
     __device__ unsigned row(unsigned run) const { return planes_runs * (lane % 8) + run; }
-    __device__ unsigned k(unsigned) const { return planes_run * (4 * warp + lane / 8); }
+    __device__ unsigned k() const { return planes_run * (4 * warp + lane / 8); }
     __device__ bool speaks() const { return warp == 0 && lane < 8; }
 
     template <bool whole, bool vectors>
@@ -116,12 +111,12 @@ struct PlanesAlongRows {
                                          std::int64_t row_stride, std::int64_t k_stride, unsigned m,
                                          unsigned n) const {
         if (vectors) row_stride = 1;
-        from += row(0) * row_stride + k(0) * k_stride;
+        from += row(0) * row_stride + k() * k_stride;
 #pragma unroll
         for (unsigned e = 0; e < planes_run; ++e) {
             float line[4];
             load_line<whole, vectors>(line, from + e * k_stride, row_stride,
-                                      k(0) + e < n ? static_cast<int>(m - row(0)) : 0);
+                                      k() + e < n ? static_cast<int>(m - row(0)) : 0);
 #pragma unroll
             for (int run = 0; run < planes_runs; ++run) runs[run][e] = line[run];
         }

@@ -149,6 +149,10 @@ MUTANTS = [
     Mutant("a row of small elements keeps the common exponent", "kernels/gemm/planes_guard.cuh",
            "if (!small[run]) continue;", "if (run < planes_runs) continue;", PLANES,
            "test_gemm_planes:*EveryEight"),
+    Mutant("rows one power of two further off are taken to be near 1", "kernels/gemm/planes.hpp",
+           "constexpr int near = gemm_fp16_drift / 2;",
+           "constexpr int near = gemm_fp16_drift / 2 + 1;", PLANES,
+           "test_gemm_planes:*FarFromOne"),
     # Reductions
     Mutant("abs is lost", "kernels/reduce/sums.cuh",
            "sum += std::fabs(x);", "sum += x;", REDUCE, "test_reduce:*EveryRung*"),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The role of the warp that watches, in the rung hopper (8_hopper.cuh): where a group of k begins,
+// does the scale of some row or column of the block's tile change? The multipliers could find out
+// themselves, but have no time for it: what they run so seldom comes from memory each time, 8
+// instructions at once, while the tensor cores wait.
+#pragma once
+
+#include "hopper_ring.cuh"
+
+namespace tinyblas {
+
+/// Walks the ring as copiers do, and says in `changes` what the multipliers want to know. (A row's
+/// bf16x3 parts have one scale.)
+template <HopperForm form>
+__device__ __forceinline__ void watch_scales(const HopperWork& work, HopperShared& shared,
+                                             HopperAddress address, unsigned rank,
+                                             HopperRoute route) {
+    const HopperPlan& plan = work.plan;
+    const unsigned slots = route.cross ? gemm_parts(route.kind) : 1, lane = threadIdx.x % 32;
+    constexpr unsigned b_halves = hopper_b_halves<form>, lanes = gemm_brick / 4;
+    HopperRing ring(1);
+    unsigned buffer = 0;
+    for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
+        // A lane watches 4 rows of A and 4 of B, in the group before the one that begins and in it.
+        const auto place = [&](const GemmPlanes& planes, unsigned row_bricks, unsigned brick) {
+            const int* const exponents =
+                hopper_exponents(planes, row_bricks, brick, plan, at.first / hopper_group_chunks) +
+                lane % lanes * 4;
+            return static_cast<unsigned>(exponents -
+                                         planes.exponents);  // not a pointer's registers
+        };
+        unsigned a =
+            place(work.product.a, plan.a_bricks, at.tile_i * hopper_a_halves + lane / lanes);
+        unsigned b =
+            place(work.product.b, plan.b_bricks, at.tile_j * b_halves + lane / lanes % b_halves);
+        const auto differ = [](const GemmPlanes& planes, unsigned place) {
+            int before[4], now[4];
+            device::load_fresh(before, planes.exponents + place);
+            device::load_fresh(now, planes.exponents + place + gemm_brick);
+            return before[0] != now[0] || before[1] != now[1] || before[2] != now[2] ||
+                   before[3] != now[3];
+        };
+#pragma unroll 1
+        for (unsigned chunk = at.first; chunk < at.last; ++chunk) {
+#pragma unroll 1
+            for (unsigned slot = 0; slot < slots; ++slot) {
+                device::wait_for_phase(address.empty(ring.slot), ring.parity);
+                const bool group_begins = chunk % hopper_group_chunks == 0;
+                if (slot == 0 && (group_begins || chunk == at.first)) {
+                    bool changes = false;
+                    if (chunk != at.first && route.kind == GemmParts::fp16x2) {
+                        changes =
+                            __any_sync(~0u, differ(work.product.a, a) | differ(work.product.b, b));
+                        a += gemm_brick;
+                        b += gemm_brick;
+                    }
+                    if (lane == 0) shared.changes[buffer] = changes;
+                    if (++buffer == hopper_exponent_buffers) buffer = 0;
+                }
+                if (lane == 0) device::arrive(address.full(ring.slot));
+                ring.next();
+            }
+        }
+    });
+}
+
+}  // namespace tinyblas
