@@ -21,7 +21,7 @@ struct GemmCosts {
     std::int64_t least_k = 256;  // shorter sums err no less than the strict chain, and gain little
 
     // From parts: launches, the pre-pass, what the rung hopper plans for.
-    double start = 9e-6;         // seconds, without work
+    double start = 5e-6;         // seconds, without work
     double split_bytes = 8;      // the pre-pass moves for each element of A and B
     double split_rate = 3.5e12;  // bytes a second
     double chunk = 1.05e-6;      // seconds that 64 k of a block's tile take
