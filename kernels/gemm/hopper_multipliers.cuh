@@ -33,7 +33,7 @@ class HopperMultipliers {
             put_aside(at);
             Sums m;
             set_to_zero(m);
-            watch(at, at.first / hopper_group_chunks);
+            keep(at, at.first / hopper_group_chunks);
             begin_group();
             // t is summed up for a chunk, or for half of one: the shorter, the less is lost to
             // truncation, at more additions. That pays where C is small and k of middling length: a
@@ -256,17 +256,17 @@ class HopperMultipliers {
                                                    group) +
                                   row);
     }
-    static __device__ __forceinline__ unsigned watched_row() {
+    static __device__ __forceinline__ unsigned kept_row() {
         return hopper_thread() / 32 % 4 * 16 + hopper_thread() % 16;
     }
-    __device__ __forceinline__ void watch(const HopperUnit& at, unsigned group) {
-        watched_ = row_exponent(at, group, watched_row());
+    __device__ __forceinline__ void keep(const HopperUnit& at, unsigned group) {
+        kept_ = row_exponent(at, group, kept_row());
     }
     /// Of the thread's own rows, 8 apart.
-    __device__ __forceinline__ void watched_rows(int (&row)[2]) const {
+    __device__ __forceinline__ void kept_rows(int (&row)[2]) const {
         const unsigned first = hopper_thread() % 32 / 4;
-        row[0] = __shfl_sync(~0u, watched_, first);
-        row[1] = __shfl_sync(~0u, watched_, first + 8);
+        row[0] = __shfl_sync(~0u, kept_, first);
+        row[1] = __shfl_sync(~0u, kept_, first + 8);
     }
 
     __device__ __forceinline__ HopperColumns columns_before() const {
@@ -283,9 +283,9 @@ class HopperMultipliers {
     /// m comes to the scale of the group that has begun.
     __device__ __forceinline__ void drift(Sums& m, const HopperUnit& at, unsigned chunk) {
         int before[2], now[2];
-        watched_rows(before);
-        watch(at, chunk / hopper_group_chunks);
-        watched_rows(now);
+        kept_rows(before);
+        keep(at, chunk / hopper_group_chunks);
+        kept_rows(now);
         rescale(m, {before[0] - now[0], before[1] - now[1]}, columns_before(), columns_now());
     }
     /// A slice's m comes to the scale of the last group of k, if it is of another one.
@@ -293,9 +293,9 @@ class HopperMultipliers {
         const unsigned last = work_.plan.groups - 1;
         if (route_.kind != fp16x2 || (at.last - 1) / hopper_group_chunks == last) return;
         int row[2], last_row[2];
-        watched_rows(row);
-        watched_ = row_exponent(at, last, watched_row());
-        watched_rows(last_row);
+        kept_rows(row);
+        kept_ = row_exponent(at, last, kept_row());
+        kept_rows(last_row);
         rescale(m, {row[0] - last_row[0], row[1] - last_row[1]}, columns_now(),
                 last_columns<form>(work_, route_.kind, at));
     }
@@ -312,7 +312,7 @@ class HopperMultipliers {
             if (!add_cut_slices(m, work_, shared_, at)) return;
             columns = last_columns<form>(work_, route_.kind, at);
         }
-        store_tile<usual>(m, work_.product, at, {stage(1), stage(2)}, watched_, columns,
+        store_tile<usual>(m, work_.product, at, {stage(1), stage(2)}, kept_, columns,
                           gemm_offset(route_.kind));
     }
     /// The warp's own, in A's rows of a slot that is not given back yet.
@@ -329,7 +329,7 @@ class HopperMultipliers {
     HopperRing ring_{0};
     std::uint32_t high_ = 0;
     unsigned exponents_ = hopper_exponent_buffers - 1;
-    int watched_ = 0;
+    int kept_ = 0;
 };
 
 }  // namespace tinyblas

@@ -11,10 +11,10 @@
 //       +-------------+-------------+---
 //
 // A row's scale belongs to its patch alone, so no block waits for another, and blocks may start in
-// any order. What concerns a whole row, how far it drifts from group to group, is no question where
-// its elements are near 1. Else the rung hopper's blocks judge that first (hopper_first.cuh), or
-// gemm_planes_drift for who has no such blocks. If a strip's last
-// block did so always, the ticket that tells it would take 1.5 to 3 us.
+// any order. How far a row drifts from group to group is no question where its elements are near 1.
+// Else the rung hopper's blocks judge it first (hopper_first.cuh), and for others
+// gemm_planes_drift. Always to let a strip's last block judge it would take 1.5 to 3 us, most of it
+// for the tickets that tell which one that is.
 //
 // Limit: memory bandwidth.
 #pragma once

@@ -25,7 +25,7 @@ inline constexpr int gemv_columns_any_lanes_threads = 512;
 inline constexpr unsigned gemv_groups_in_line = 32;
 /// Rows that a thread has in flight.
 template <class T>
-inline constexpr int gemv_columns_unroll = sizeof(T);
+inline constexpr int gemv_columns_unroll = 8;
 
 /// A block's part of the work.
 struct GemvSlab {

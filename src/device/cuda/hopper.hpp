@@ -53,20 +53,6 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
     return value;
 }
 
-/// barrier_of, which tells whether `so` for any of its threads.
-__device__ __forceinline__ bool any_of(int number, int threads, bool so) {
-    unsigned any;
-    asm volatile(
-        "{\n\t.reg .pred mine, any;\n\t"
-        "setp.ne.u32 mine, %1, 0;\n\t"
-        "barrier.cta.red.or.pred any, %2, %3, mine;\n\t"
-        "selp.u32 %0, 1, 0, any;\n\t}"
-        : "=r"(any)
-        : "r"(so ? 1u : 0u), "r"(number), "r"(threads)
-        : "memory");
-    return any != 0;
-}
-
 /// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
 __device__ __forceinline__ void barrier_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
