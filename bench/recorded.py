@@ -106,7 +106,8 @@ def runs(folder):
 def record(operation, run_path, startup_path=None):
     """Keeps one run under the name of its GPU, a line a benchmark; errors without times in a section of their own.
 
-    What gemm does in precision fp32 has a file of its own, so that either part can be run alone.
+    What gemm does in precision fp32 has a file of its own, so that either part can be run alone. Without a run of
+    bench_startup, the figures of the last one stay, and say at which commit they were measured.
     """
     if operation not in OPERATIONS:
         sys.exit(f"'{operation}' is not one of {', '.join(OPERATIONS)}")
@@ -119,6 +120,10 @@ def record(operation, run_path, startup_path=None):
         sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
     if startup_path:
         context["startup"] = read_json(startup_path, "tinyblas", "cublas")
+    elif path_of(operation, context).exists():
+        last = read_json(path_of(operation, context), "context")["context"]
+        if "startup" in last:
+            context["startup"] = {"commit": last["tinyblas_commit"], **last["startup"]}
     errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
     fp32 = [row for row in run["benchmarks"] if row["name"].startswith("sgemm_fp32")]
     rest = [row for row in run["benchmarks"] if row not in errors and row not in fp32]
@@ -130,9 +135,13 @@ def record(operation, run_path, startup_path=None):
         write("gemm_fp32", context, fp32, errors)
 
 
-def write(operation, context, timed, errors):
+def path_of(operation, context):
     gpu = re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_")
-    target = RESULTS / gpu / f"{operation}.json"
+    return RESULTS / gpu / f"{operation}.json"
+
+
+def write(operation, context, timed, errors):
+    target = path_of(operation, context)
     lines = lambda rows: ",\n".join("  " + json.dumps(row) for row in rows)
     more = f',\n"errors": [\n{lines(errors)}\n]' if errors else ""
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -187,7 +187,8 @@ def gemm_startup(costs):
     names = {"first_gemm_ms": "context and first gemm, ms", "enqueue_us": "host time to enqueue a gemm, us",
              "device_memory_mb": "device memory held, MB"}
     rows = [[text, f"{costs['tinyblas'][key]:.1f}", f"{costs['cublas'][key]:.1f}"] for key, text in names.items()]
-    return markdown(["with the CUDA runtime up, n = 64", "tinyblas", "cuBLAS"], rows)
+    commit = f" {costs['commit']}" if "commit" in costs else ""
+    return markdown(["with the CUDA runtime up, n = 64", f"tinyblas{commit}", "cuBLAS"], rows)
 
 
 def gemm(run):

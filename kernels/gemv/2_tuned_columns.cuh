@@ -24,8 +24,8 @@ inline constexpr int gemv_columns_most_threads = 1024;
 inline constexpr int gemv_columns_any_lanes_threads = 512;
 inline constexpr unsigned gemv_groups_in_line = 32;
 /// Rows that a thread has in flight.
-template <class T>
-inline constexpr int gemv_columns_unroll = 8;
+template <class T, bool vectors>
+inline constexpr int gemv_columns_unroll = vectors ? 8 : sizeof(T);
 
 /// A block's part of the work.
 struct GemvSlab {
@@ -46,7 +46,7 @@ struct GemvSlab {
 template <bool vectors, bool whole, class T>
 __device__ __forceinline__ void add_down(T (&sums)[group_size<T>], const GemvCall<T>& call,
                                          const GemvSlab& slab) {
-    constexpr int size = group_size<T>, unroll = gemv_columns_unroll<T>;
+    constexpr int size = group_size<T>, unroll = gemv_columns_unroll<T, vectors>;
     const std::int64_t step = slab.groups * call.a.row_stride;
     const std::int64_t x_step = slab.groups * call.x.increment;
     std::int64_t i = slab.begin + slab.group;
