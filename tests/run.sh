@@ -139,7 +139,7 @@ if is_missing libbenchmark-dev; then bench=-DTINYBLAS_BUILD_BENCH=OFF; fi
 if ((from_pip)); then cuda_from_pip || stop "CUDA's log is build/cuda-from-pip.log"; fi
 
 if ! is_missing libboost-context-dev; then
-    build emulated "$bench" && suite emulated -j "$jobs"
+    build emulated "$bench" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" && suite emulated -j "$jobs"
     # Minutes of the same kernels on the same kinds of tiles, once more, in other orders or in double: the plain run has them.
     long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|Agree|Contexts\.On|Reduce\.|GemmReals'
     long+='|(Batched|Gemv|Ger|BlasLarge|BlasSmall)\..*<double>|float64_(best|naive|tiled|tuned)|(Batched|Gemv)Semantics'
