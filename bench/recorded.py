@@ -120,8 +120,8 @@ def record(operation, run_path, startup_path=None):
         sys.exit(f"{run_path}: wrong results, so the run is not kept: {', '.join(wrong)}")
     if startup_path:
         context["startup"] = read_json(startup_path, "tinyblas", "cublas")
-    elif path_of(operation, context).exists():
-        last = read_json(path_of(operation, context), "context")["context"]
+    elif file_of(operation, context).exists():
+        last = read_json(file_of(operation, context), "context")["context"]
         if "startup" in last:
             context["startup"] = {"commit": last["tinyblas_commit"], **last["startup"]}
     errors = [row for row in run["benchmarks"] if row["name"].startswith("errors/")]
@@ -135,13 +135,13 @@ def record(operation, run_path, startup_path=None):
         write("gemm_fp32", context, fp32, errors)
 
 
-def path_of(operation, context):
+def file_of(operation, context):
     gpu = re.sub(r"[^a-z0-9]+", "_", context["gpu"].lower()).strip("_")
     return RESULTS / gpu / f"{operation}.json"
 
 
 def write(operation, context, timed, errors):
-    target = path_of(operation, context)
+    target = file_of(operation, context)
     lines = lambda rows: ",\n".join("  " + json.dumps(row) for row in rows)
     more = f',\n"errors": [\n{lines(errors)}\n]' if errors else ""
     target.parent.mkdir(parents=True, exist_ok=True)

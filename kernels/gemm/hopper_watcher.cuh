@@ -22,12 +22,12 @@ __device__ __forceinline__ void watch_scales(const HopperWork& work, HopperShare
     unsigned buffer = 0;
     for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
         // A lane watches 4 rows of A and 4 of B, in the group before the one that begins and in it.
+        // It keeps their places, which take fewer registers than pointers.
         const auto place = [&](const GemmPlanes& planes, unsigned row_bricks, unsigned brick) {
             const int* const exponents =
                 hopper_exponents(planes, row_bricks, brick, plan, at.first / hopper_group_chunks) +
                 lane % lanes * 4;
-            return static_cast<unsigned>(exponents -
-                                         planes.exponents);  // not a pointer's registers
+            return static_cast<unsigned>(exponents - planes.exponents);
         };
         unsigned a =
             place(work.product.a, plan.a_bricks, at.tile_i * hopper_a_halves + lane / lanes);
