@@ -126,14 +126,14 @@ void add(GemmFound& all, unsigned findings, std::int64_t row) {
 
 void add_findings(Context& context, GemmFound& all, const GemmSide& side,
                   const GemmPlanes& planes) {
-    const auto groups = static_cast<std::size_t>(planes.groups());
-    std::vector<unsigned> findings(static_cast<std::size_t>(planes.strips()) * groups);
-    const std::size_t bytes = findings.size() * sizeof(unsigned);
+    const auto pitch = static_cast<std::size_t>(planes.findings_pitch());
+    std::vector<std::uint8_t> findings(static_cast<std::size_t>(planes.all_findings()));
+    const std::size_t bytes = findings.size();
     device::copy_2d(context.stream(), findings.data(), bytes, planes.findings, bytes, bytes, 1,
                     "gemm");
     device::synchronize(context.stream(), "gemm");
     for (std::size_t i = 0; i < findings.size(); ++i)
-        add(all, findings[i], side.first + static_cast<std::int64_t>(i / groups) * gemm_strip);
+        add(all, findings[i], side.first + static_cast<std::int64_t>(i / pitch) * gemm_strip);
 }
 
 unsigned* counters_of(Context& context) {

@@ -23,7 +23,7 @@ void allocate_planes(PackedOperand& operand, std::int64_t rows, std::int64_t k) 
     const auto bricks = whole_rows * static_cast<std::size_t>(p.chunks() * gemm_brick) *
                         gemm_parts(GemmParts::fp16x2) * sizeof(std::uint16_t);
     const auto exponents = whole_rows * static_cast<std::size_t>(p.groups()) * sizeof(int);
-    const auto findings = static_cast<std::size_t>(p.strips() * p.groups()) * sizeof(unsigned);
+    const auto findings = static_cast<std::size_t>(p.all_findings());
     operand.memory_bytes = bricks + exponents + findings;
     std::size_t pitch = 0;
     operand.memory.reset(
@@ -31,7 +31,7 @@ void allocate_planes(PackedOperand& operand, std::int64_t rows, std::int64_t k) 
     auto* const memory = static_cast<std::byte*>(operand.memory.get());
     operand.planes.bricks = reinterpret_cast<std::uint16_t*>(memory);
     operand.planes.exponents = reinterpret_cast<int*>(memory + bricks);
-    operand.planes.findings = reinterpret_cast<unsigned*>(memory + bricks + exponents);
+    operand.planes.findings = reinterpret_cast<std::uint8_t*>(memory + bricks + exponents);
 }
 
 }  // namespace

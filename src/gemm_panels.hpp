@@ -111,8 +111,8 @@ class Pieces {
 inline GemmPlanes rows_of(const GemmPlanes& planes, std::int64_t first, std::int64_t count) {
     const std::int64_t row_brick = first / gemm_brick;
     return {planes.brick(row_brick, 0, 0, gemm_parts(GemmParts::fp16x2)),
-            planes.exponents_of(row_brick, 0),
-            planes.findings + first / gemm_strip * planes.groups(), count, planes.k};
+            planes.exponents_of(row_brick, 0), planes.findings_of(first / gemm_strip), count,
+            planes.k};
 }
 
 /// An operand's parts of both kinds. They share the bricks, unless those for fp16x2 are packed.
@@ -127,7 +127,7 @@ struct GemmSidePlanes {
         } else {
             fp16x2.rows = rows;
             fp16x2.k = k;
-            fp16x2.findings = pieces.take<unsigned>(fp16x2.strips() * fp16x2.groups());
+            fp16x2.findings = pieces.take<std::uint8_t>(fp16x2.all_findings());
             fp16x2.exponents = pieces.take<int>(side.exponents());
         }
         bf16x3 = fp16x2;

@@ -248,7 +248,7 @@ class Planes {
           bricks_(static_cast<std::size_t>(shape_.row_bricks() * shape_.chunks() * 3 * 4096)),
           exponents_(static_cast<std::size_t>(shape_.row_bricks() * shape_.groups() * 64)),
           wide_exponents_(exponents_.size()),
-          findings_(static_cast<std::size_t>(shape_.strips() * shape_.groups())),
+          findings_(static_cast<std::size_t>(shape_.all_findings())),
           memory_(place(layout)) {
         std::fill(memory_.begin(), memory_.end(), poison<float>());
         for (std::int64_t row = 0; row < x.rows; ++row)
@@ -263,7 +263,7 @@ class Planes {
         std::memset(bricks_.data(), 0xFF, bricks_.size() * sizeof(std::uint16_t));
         std::memset(exponents_.data(), 0xFF, exponents_.size() * sizeof(int));
         std::memset(wide_exponents_.data(), 0xFF, wide_exponents_.size() * sizeof(int));
-        std::memset(findings_.data(), 0xFF, findings_.size() * sizeof(unsigned));
+        std::memset(findings_.data(), 0xFF, findings_.size());
     }
     void set(std::int64_t row, std::int64_t p, float value) {
         x_(row, p) = value;
@@ -292,8 +292,8 @@ class Planes {
     /// Of each strip, what was found in its groups together.
     std::vector<unsigned> findings() {
         std::vector<unsigned> found(static_cast<std::size_t>(shape_.strips()));
-        const auto groups = static_cast<std::size_t>(shape_.groups());
-        for (std::size_t i = 0; i < findings_.size(); ++i) found[i / groups] |= findings_[i];
+        const auto pitch = static_cast<std::size_t>(shape_.findings_pitch());
+        for (std::size_t i = 0; i < findings_.size(); ++i) found[i / pitch] |= findings_[i];
         return found;
     }
 
@@ -346,7 +346,7 @@ class Planes {
     std::int64_t first_ = 0, row_stride_ = 0, k_stride_ = 0;
     Buffer<std::uint16_t> bricks_;
     Buffer<int> exponents_, wide_exponents_;
-    Buffer<unsigned> findings_;
+    Buffer<std::uint8_t> findings_;
     Buffer<float> memory_;
 };
 

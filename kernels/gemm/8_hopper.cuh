@@ -44,35 +44,6 @@ namespace tinyblas {
 inline constexpr int hopper_threads = 128 + hopper_multipliers;
 inline constexpr int hopper_copy_registers = 40, hopper_multiply_registers = 232;
 
-/// The roles of the block's threads, once the parts that are wanted are there.
-template <HopperForm form, bool usual>
-__device__ __forceinline__ void play_roles(const HopperWork& work, HopperShared& shared,
-                                           HopperAddress address, HopperRoute route) {
-    const unsigned rank = device::cluster_rank();
-    if (threadIdx.x < 128) {
-        device::give_up_registers<hopper_copy_registers>();
-        if (route.strict) return;
-        if (threadIdx.x / 32 == hopper_copiers)
-            watch_scales<form>(work, shared, address, rank, route);
-        else if (threadIdx.x % 32 == 0)
-            copy_bricks<form>(work, address, rank, threadIdx.x / 32, route);
-        if (form == HopperForm::sliced) {  // as exchange_slices
-            if (work.plan.slices == 1) return;
-            device::cluster_arrive();
-            device::cluster_wait();
-        }
-    } else {
-        device::claim_registers<hopper_multiply_registers>();
-        if (route.strict)
-            return multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
-                                     reinterpret_cast<StrictTiles&>(shared));
-        HopperMultipliers<form, usual>(work, shared, address, rank, route).run();
-        if (form == HopperForm::sliced) return;
-    }
-    device::cluster_arrive_relaxed();  // no block may end while the other can still signal to it
-    device::cluster_wait();
-}
-
 /// Makes the barriers ready; the cluster waits for them later.
 template <HopperForm form>
 __device__ __forceinline__ void make_barriers(HopperAddress address) {
@@ -83,9 +54,89 @@ __device__ __forceinline__ void make_barriers(HopperAddress address) {
             device::make_barrier(address.full(slot), 2);  // a copier and the watcher
             device::make_barrier(address.empty(slot), readers * hopper_multipliers / 32);
         }
+        device::make_barrier(address.known(), 1);
+        device::make_barrier(address.prepared(), hopper_multipliers);
         device::publish_barriers();
     }
     device::cluster_arrive_relaxed();
+}
+
+// The roles begin as if the route were the usual one, for the verdict takes as long to come as the
+// first bricks. If it is another one, all pass over the slots that are filled by then.
+
+/// The route, once the multipliers have prepared what it needs.
+__device__ __forceinline__ HopperRoute wait_for_route(const HopperWork& work,
+                                                      const HopperShared& shared,
+                                                      HopperAddress address) {
+    device::wait_for_phase(address.prepared(), 0);
+    device::publish_to_copies();
+    return HopperRoute::of(work, shared.verdict);
+}
+
+/// The role of the thread that is copier `copier`.
+template <HopperForm form>
+__device__ __forceinline__ void copy(const HopperWork& work, HopperShared& shared,
+                                     HopperAddress address, unsigned rank, unsigned copier) {
+    HopperRing ring(1);
+    const auto is_usual = [&] {
+        device::wait_for_phase(address.known(), 0);
+        return shared.usual;
+    };
+    copy_bricks<form>(work, address, rank, copier, HopperRoute::usual(), ring, is_usual);
+    if (is_usual()) return;
+    const HopperRoute route = wait_for_route(work, shared, address);
+    if (!route.strict)
+        copy_bricks<form>(work, address, rank, copier, route, ring, [] { return true; });
+}
+
+/// The role of the warp that watches.
+template <HopperForm form>
+__device__ __forceinline__ void watch(const HopperWork& work, HopperShared& shared,
+                                      HopperAddress address, unsigned rank) {
+    HopperRing ring(1);
+    if (find_verdict(work, shared, address))
+        return watch_scales<form>(work, shared, address, rank, HopperRoute::usual(), ring);
+    for (unsigned slots = slots_ahead<form>(work, rank); slots > 0; --slots, ring.next())
+        if (threadIdx.x % 32 == 0) device::arrive(address.full(ring.slot));
+    const HopperRoute route = wait_for_route(work, shared, address);
+    if (!route.strict) watch_scales<form>(work, shared, address, rank, route, ring);
+}
+
+/// As exchange_slices does for those that have sums.
+__device__ __forceinline__ void meet_slices() {
+    device::cluster_arrive();
+    device::cluster_wait();
+}
+
+/// The role of the other warpgroups: to multiply. Returns whether from parts.
+template <HopperForm form>
+__device__ __forceinline__ bool multiply(const HopperWork& work, HopperShared& shared,
+                                         HopperAddress address, unsigned rank) {
+    HopperMultipliers<form, true> usual(work, shared, address, rank, HopperRoute::usual(),
+                                        HopperRing(0));
+    usual.begin();
+    HopperRoute route = HopperRoute::usual();
+    HopperRing ring(0);
+    if (!device::uniform(shared.usual)) [[unlikely]] {
+        ring = usual.pass_over(slots_ahead<form>(work, rank));
+        route = HopperRoute::of(work, device::uniform(prepare_route(work, shared)));
+        device::arrive(address.prepared());
+        if (route.is_usual()) usual.begin();
+    }
+    if (route.is_usual()) [[likely]] {
+        usual.run();
+        return true;
+    }
+    if (!route.strict) {
+        HopperMultipliers<form, false> other(work, shared, address, rank, route, ring);
+        other.begin();
+        other.run();
+        return true;
+    }
+    multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
+                      reinterpret_cast<StrictTiles&>(shared));
+    if (form == HopperForm::sliced) meet_slices();
+    return false;
 }
 
 /// C in the way that the findings ask for.
@@ -99,24 +150,28 @@ __global__ void __launch_bounds__(hopper_threads, 1)
         const HopperAddress address(shared);
         make_barriers<form>(address);
         device::wait_for_launcher();
-        unsigned verdict = gemm_verdict(work.product.a, work.product.b, shared.findings);
         device::let_dependents_start();
-        if (verdict & gemm_far) [[unlikely]]
-            verdict = (verdict | judge_all_drift(work, shared.findings)) & ~unsigned{gemm_far};
-        if (blockIdx.x == 0 && threadIdx.x == 0 && work.product.verdict)
-            *work.product.verdict = verdict;
         device::cluster_wait();
-        const bool narrow = gemm_is_meant(GemmParts::fp16x2, verdict);
-        // With a single chunk to a tile, copies might overtake the exponents by too many groups.
-        const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
-        if (narrow && cross) [[likely]]
-            return play_roles<form, true>(work, shared, address, HopperRoute::usual());
-        const bool wide = gemm_is_meant(GemmParts::bf16x3, verdict) &&
-                          work.wide.tasks[0].planes.bricks != nullptr;
-        if (wide) split_wide(work, shared.findings);
-        play_roles<form, false>(
-            work, shared, address,
-            {wide ? GemmParts::bf16x3 : GemmParts::fp16x2, wide, !narrow && !wide});
+        const unsigned rank = device::cluster_rank();
+        if (threadIdx.x < 128) {
+            device::give_up_registers<hopper_copy_registers>();
+            const unsigned warp = threadIdx.x / 32;
+            if (warp == hopper_copiers)
+                watch<form>(work, shared, address, rank);
+            else if (threadIdx.x % 32 == 0)
+                copy<form>(work, shared, address, rank, warp);
+            if (form == HopperForm::sliced) {
+                if (work.plan.slices == 1) return;
+                meet_slices();
+            }
+        } else {
+            device::claim_registers<hopper_multiply_registers>();
+            const bool from_parts = multiply<form>(work, shared, address, rank);
+            if (form == HopperForm::sliced && from_parts) return;
+        }
+        // No block may end while the other can still signal to it.
+        device::cluster_arrive_relaxed();
+        device::cluster_wait();
     }
 }
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What the rung hopper does first where the guard asks for it: its own blocks judge how far rows
-// drift, and split the operands anew into bf16x3, in place of the fp16x2 bricks. A kernel for it,
-// launched each time and most often for nothing, would cost more than a small product.
+// What the rung hopper does first where the guard asks for it: the multipliers of all its blocks
+// judge how far rows drift, and split the operands anew into bf16x3, in place of the fp16x2 bricks.
+// A kernel for it, launched each time and most often for nothing, would cost more than a small
+// product.
 //
 // Warps take shares by number. When none is left, those taken last are being made by warps that
 // run, so that a block may wait for them in whatever order blocks start.
 #pragma once
 
-#include "hopper_ring.cuh"
+#include "hopper_sums.cuh"
 
 namespace tinyblas {
 
-/// Calls make(share), which finds something, for all shares; all threads of all blocks do. On
+/// Calls make(share), which finds something, for all shares; the multipliers of all blocks do. On
 /// return all are made: what they have found.
 template <class Make>
 __device__ __forceinline__ unsigned share_out(unsigned shares, HopperShares& state,
-                                              WarpFindings& of_warps, Make&& make) {
-    const unsigned claims = shares + gridDim.x * (blockDim.x / 32);
+                                              unsigned& found_by_all, Make&& make) {
+    const unsigned claims = shares + gridDim.x * (hopper_multipliers / 32);
     const unsigned lane = threadIdx.x % 32;
     while (true) {
         unsigned share = 0;
@@ -30,27 +31,25 @@ __device__ __forceinline__ unsigned share_out(unsigned shares, HopperShares& sta
         if (found) atomicOr(&state.found, found);
         device::take_turn(&state.made, shares);
     }
-    unsigned found = 0;
-    if (threadIdx.x == 0) {
+    device::barrier_of(1, hopper_multipliers);  // what was found before may still be read
+    if (hopper_thread() == 0) {
         while (device::load_acquire(&state.made) != shares) {
         }
-        found = device::load_acquire(&state.found);
+        found_by_all = device::load_acquire(&state.found);
         // The last block that has seen it restores the state.
         if (device::take_turn(&state.seen, gridDim.x - 1) == gridDim.x - 1)
             state.made = state.found = 0;
     }
-    __syncthreads();  // `of_warps` may still be read
-    found = all_findings(found, of_warps);
-    device::publish_to_copies();
-    return found;
+    device::barrier_of(1, hopper_multipliers);
+    return found_by_all;
 }
 
 /// Judges how far the rows of A and B drift: the findings.
 __device__ __forceinline__ unsigned judge_all_drift(const HopperWork& work,
-                                                    WarpFindings& of_warps) {
+                                                    unsigned& found_by_all) {
     const GemmPlanes &a = work.product.a, &b = work.product.b;
     return share_out(static_cast<unsigned>(a.strips() + b.strips()), work.counters->of_drift,
-                     of_warps, [&](unsigned strip) {
+                     found_by_all, [&](unsigned strip) {
                          const bool of_b = is_of_b(a, strip);
                          const GemmPlanes& planes = of_b ? b : a;
                          if (!is_far(planes, strip)) return 0u;
@@ -87,13 +86,30 @@ struct WideShare {
 };
 
 /// Splits A and B into bf16x3. On return the bricks are there.
-__device__ __forceinline__ void split_wide(const HopperWork& work, WarpFindings& of_warps) {
+__device__ __forceinline__ void split_wide(const HopperWork& work, unsigned& found_by_all) {
     const GemmPlanesWork& wide = work.wide;
-    share_out((wide.patches[0] + wide.patches[1]) * planes_warps, work.counters->of_wide, of_warps,
-              [&](unsigned share) {
+    share_out((wide.patches[0] + wide.patches[1]) * planes_warps, work.counters->of_wide,
+              found_by_all, [&](unsigned share) {
                   with_patch(wide, share / planes_warps, WideShare{share % planes_warps});
                   return 0u;
               });
+}
+
+/// What the multipliers do where the verdict is not the usual one, before they multiply: what has
+/// become of it. (A function that is called, so that the code of the usual route lies together.)
+static __device__ __noinline__ unsigned prepare_route(const HopperWork& work,
+                                                      HopperShared& shared) {
+    unsigned verdict = shared.verdict;
+    if (verdict & gemm_far)
+        verdict = (verdict | judge_all_drift(work, shared.found)) & ~unsigned{gemm_far};
+    if (HopperRoute::of(work, verdict).kind == GemmParts::bf16x3) split_wide(work, shared.found);
+    device::barrier_of(1, hopper_multipliers);  // all have seen what was there
+    if (hopper_thread() == 0) {
+        shared.verdict = verdict;
+        if (blockIdx.x == 0 && work.product.verdict) *work.product.verdict = verdict;
+    }
+    device::publish_to_copies();
+    return verdict;
 }
 
 }  // namespace tinyblas

@@ -19,45 +19,72 @@ class HopperMultipliers {
   public:
     __device__ __forceinline__ HopperMultipliers(const HopperWork& work, HopperShared& shared,
                                                  HopperAddress address, unsigned rank,
-                                                 HopperRoute route)
+                                                 HopperRoute route, HopperRing ring)
         : work_(work),
           shared_(shared),
           address_(address),
           rank_(rank),
-          half_(__shfl_sync(~0u, threadIdx.x / 128 - 1, 0)),  // so that ptxas sees it is uniform
-          route_(route) {}
+          route_(route),
+          ring_(ring) {}
 
-    /// All units of the block.
+    /// Begins the block's first unit: its first slot is full.
+    __device__ __forceinline__ void begin() {
+        // Not before: what is known here need not be kept while a route is being prepared.
+        half_ = device::uniform(threadIdx.x / 128 - 1);
+        exponents_ = hopper_exponent_buffers - 1;
+        if constexpr (sliced)
+            begin(HopperUnit(work_.plan, rank_));
+        else
+            begin(HopperUnit(work_.plan, blockIdx.x / 2, rank_));
+    }
+    /// Gives back `slots` slots, of which one has been entered, and multiplies nothing from them.
+    __device__ __forceinline__ HopperRing pass_over(unsigned slots) {
+        while (true) {
+            leave<1>(1);
+            if (--slots == 0) return ring_;
+            enter();
+        }
+    }
+
+    /// The unit that has begun, and all others of the block.
     __device__ __forceinline__ void run() {
-        for_each_unit<form>(work_, rank_, [&](const HopperUnit& at) {
-            put_aside(at);
+#pragma unroll 1
+        for (unsigned unit = blockIdx.x / 2;;) {
+            const HopperUnit& at = put_aside_before();
+            const HopperChunks chunks = {device::uniform(at.first), device::uniform(at.last)};
             Sums m;
             set_to_zero(m);
-            keep(at, at.first / hopper_group_chunks);
-            begin_group();
             // t is summed up for a chunk, or for half of one: the shorter, the less is lost to
             // truncation, at more additions. That pays where C is small and k of middling length: a
             // strict product would share k among blocks, and lose little, too. Where k is longer,
             // m's own roundings outweigh it.
             if constexpr (usual) {
                 if (sliced && work_.plan.chunks > 16 && work_.plan.chunks < 64)
-                    multiply_crosswise<fp16x2, 2>(m, at);
+                    multiply_crosswise<fp16x2, 2>(m, chunks);
                 else
-                    multiply_crosswise<fp16x2, 1>(m, at);
+                    multiply_crosswise<fp16x2, 1>(m, chunks);
             } else if (route_.cross) {
-                multiply_crosswise<bf16x3, sliced ? 2 : 1>(m, at);
+                multiply_crosswise<bf16x3, sliced ? 2 : 1>(m, chunks);
             } else {
-                multiply_once(m, at);
+                multiply_once(m, chunks);
             }
             finish(m, put_aside_before());
             if (sliced) return;
             device::publish_to_copies();  // what was written to the stages is of no use any more
             __syncwarp();
             route_.kind == bf16x3 ? leave<3>(3) : leave<2>(2);
-        });
+            unit += work_.clusters;
+            if (unit >= work_.plan.units()) return;
+            begin(HopperUnit(work_.plan, unit, rank_));
+        }
     }
 
   private:
+    __device__ __forceinline__ void begin(const HopperUnit& at) {
+        put_aside(at);
+        keep(at, at.first / hopper_group_chunks);
+        begin_group();
+    }
     // Products need the registers that a unit would take until its end.
     __device__ __forceinline__ void put_aside(const HopperUnit& at) {
         wait_for_others();  // they may still read the one before
@@ -74,7 +101,7 @@ class HopperMultipliers {
     /// Waits for the ring's next slot: its address.
     __device__ __forceinline__ std::uint32_t enter() {
         device::wait_for_phase(address_.full(ring_.slot), ring_.parity);
-        const std::uint32_t slot = __shfl_sync(~0u, address_.slot(ring_.slot), 0);  // as half_
+        const std::uint32_t slot = device::uniform(address_.slot(ring_.slot));
         ring_.next();
         return slot;
     }
@@ -116,24 +143,24 @@ class HopperMultipliers {
 
     /// m = the unit's chunks, all parts, in the scale of the last group.
     template <GemmParts kind, int halves>
-    __device__ __forceinline__ void multiply_crosswise(Sums& m, const HopperUnit& at) {
+    __device__ __forceinline__ void multiply_crosswise(Sums& m, HopperChunks chunks) {
         constexpr int parts = gemm_parts(kind);
         Sums t, x;
-        unsigned chunk = at.first;
+        unsigned chunk = chunks.first;
 #pragma unroll 1
         for (bool more = false;;) {  // a run of chunks of one scale
             multiply_chunk<kind, halves>(m, t, x, false, [&] {
                 if (kind == fp16x2 && more) [[unlikely]]
-                    drift(m, at, chunk);
+                    drift(m, put_aside_before(), chunk);
             });
-            more = run_ends<kind>(at, ++chunk);
+            more = run_ends<kind>(chunks, ++chunk);
 #pragma unroll 1
-            while (!more && chunk < at.last) {
+            while (!more && chunk < chunks.last) {
                 multiply_chunk<kind, halves>(m, t, x, true, [&] {
                     device::wait_for_products<1>();  // the cross products of the chunk before
                     leave<parts>(parts + 1);
                 });
-                more = run_ends<kind>(at, ++chunk);
+                more = run_ends<kind>(chunks, ++chunk);
             }
             device::wait_for_products<0>();
             fold<kind>(m, x);
@@ -144,9 +171,9 @@ class HopperMultipliers {
     /// Enters the chunk, if it is the unit's, and tells whether a new run begins there: where the
     /// scale changes, or cross products have been summed for long.
     template <GemmParts kind>
-    __device__ __forceinline__ bool run_ends(const HopperUnit& at, unsigned chunk) {
+    __device__ __forceinline__ bool run_ends(HopperChunks chunks, unsigned chunk) {
         constexpr unsigned longest = kind == fp16x2 ? 64 : 8;  // chunks
-        if (chunk == at.last) return false;
+        if (chunk == chunks.last) return false;
         const bool group_begins = chunk % hopper_group_chunks == 0;
         if (!group_begins) {
             high_ = enter();
@@ -187,25 +214,25 @@ class HopperMultipliers {
     }
 
     /// The same where the high parts are all there is.
-    __device__ __forceinline__ void multiply_once(Sums& m, const HopperUnit& at) {
+    __device__ __forceinline__ void multiply_once(Sums& m, HopperChunks chunks) {
         constexpr int halves = sliced ? 2 : 1;
         Sums t;
 #pragma unroll 1
-        for (unsigned chunk = at.first;;) {
+        for (unsigned chunk = chunks.first;;) {
             start_high<fp16x2, 0, halves>(t);
             end_high<0>(m, t);
             if constexpr (halves == 2) {
                 start_high<fp16x2, 1, halves>(t);
                 end_high<0>(m, t);
             }
-            if (++chunk == at.last) return;  // two slots are kept, for the stages
-            if (chunk - at.first >= 2) leave<1>(2);
+            if (++chunk == chunks.last) return;  // two slots are kept, for the stages
+            if (chunk - chunks.first >= 2) leave<1>(2);
             if (chunk % hopper_group_chunks != 0) {
                 high_ = enter();
             } else {
                 begin_group();
                 if (scale_changes()) [[unlikely]]
-                    drift(m, at, chunk);
+                    drift(m, put_aside_before(), chunk);
             }
         }
     }
@@ -324,11 +351,11 @@ class HopperMultipliers {
     const HopperWork& work_;
     HopperShared& shared_;
     HopperAddress address_;
-    unsigned rank_, half_;
+    unsigned rank_, half_ = 0;
     HopperRoute route_;
-    HopperRing ring_{0};
+    HopperRing ring_;
     std::uint32_t high_ = 0;
-    unsigned exponents_ = hopper_exponent_buffers - 1;
+    unsigned exponents_ = 0;
     int kept_ = 0;
 };
 

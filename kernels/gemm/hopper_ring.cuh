@@ -67,6 +67,11 @@ struct HopperUnit {
     }
 };
 
+/// Chunks of k from `first` to before `last`.
+struct HopperChunks {
+    unsigned first, last;
+};
+
 /// How far the blocks of a launch are with shares of something.
 struct HopperShares {
     unsigned taken, made, seen, found;
@@ -75,6 +80,7 @@ struct HopperShares {
 struct HopperCounters {
     unsigned of_tiles[HopperPlan::most_cut_units];  // that are cut: slices that have ended
     HopperShares of_drift, of_wide;
+    unsigned begun;  // tiles that are not cut
 };
 
 struct HopperShared {
@@ -82,8 +88,12 @@ struct HopperShared {
     int exponents[hopper_exponent_buffers][hopper_most_columns];
     unsigned changes[hopper_exponent_buffers];  // whether the scale of a row or column does
     std::uint64_t full[hopper_slots], empty[hopper_slots];
-    HopperUnit units[2];  // of the warpgroups that multiply
-    WarpFindings findings;
+    std::uint64_t known;     // the verdict
+    std::uint64_t prepared;  // what another route than the usual one needs
+    HopperUnit units[2];     // of the warpgroups that multiply
+    unsigned verdict;        // to begin with, and what has become of it once that is prepared for
+    bool usual;              // the route, to begin with
+    unsigned found;          // by the blocks of the launch together
     unsigned turn;
 };
 static_assert(sizeof(HopperShared) <= 227 << 10);
@@ -101,6 +111,12 @@ class HopperAddress {
     }
     __device__ __forceinline__ std::uint32_t empty(unsigned number) const {
         return base_ + offsetof(HopperShared, empty) + number * 8;
+    }
+    __device__ __forceinline__ std::uint32_t known() const {
+        return base_ + offsetof(HopperShared, known);
+    }
+    __device__ __forceinline__ std::uint32_t prepared() const {
+        return base_ + offsetof(HopperShared, prepared);
     }
     __device__ __forceinline__ std::uint32_t exponents(unsigned buffer) const {
         return base_ + offsetof(HopperShared, exponents) +
@@ -147,9 +163,23 @@ struct HopperRoute {
     bool strict;  // not from parts
 
     static constexpr HopperRoute usual() { return {GemmParts::fp16x2, true, false}; }
+    constexpr bool is_usual() const { return kind == GemmParts::fp16x2 && cross && !strict; }
+
+    /// @param verdict  without gemm_far
+    static __device__ __forceinline__ HopperRoute of(const HopperWork& work, unsigned verdict) {
+        if (gemm_is_meant(GemmParts::fp16x2, verdict)) {
+            // With a single chunk to a tile, copies might overtake the exponents by too many
+            // groups.
+            const bool cross = (verdict & gemm_has_low) || work.plan.chunks < 2;
+            return {GemmParts::fp16x2, cross, false};
+        }
+        const bool wide = gemm_is_meant(GemmParts::bf16x3, verdict) &&
+                          work.wide.tasks[0].planes.bricks != nullptr;
+        return {wide ? GemmParts::bf16x3 : GemmParts::fp16x2, wide, !wide};
+    }
 };
 
-/// Calls body(unit) for each unit of the calling block.
+/// Calls body(unit) for each unit of the calling block, while that returns true.
 template <HopperForm form, class Body>
 __device__ __forceinline__ void for_each_unit(const HopperWork& work, unsigned rank, Body&& body) {
     if constexpr (form == HopperForm::sliced) {
@@ -157,8 +187,19 @@ __device__ __forceinline__ void for_each_unit(const HopperWork& work, unsigned r
     } else {
 #pragma unroll 1
         for (unsigned unit = blockIdx.x / 2; unit < work.plan.units(); unit += work.clusters)
-            body(HopperUnit(work.plan, unit, rank));
+            if (!body(HopperUnit(work.plan, unit, rank))) return;
     }
+}
+
+/// How many slots are filled before the verdict is known, for nothing if it is not the usual one.
+template <HopperForm form>
+__device__ __forceinline__ unsigned slots_ahead(const HopperWork& work, unsigned rank) {
+    unsigned slots = 0;
+    for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
+        slots += (at.last - at.first) * gemm_parts(GemmParts::fp16x2);
+        return slots < hopper_slots;
+    });
+    return slots < hopper_slots ? slots : hopper_slots;
 }
 
 /// Row 0 of the exponents of a row brick. Rows outside the operand have the last brick's: their
@@ -174,10 +215,12 @@ __device__ __forceinline__ const int* hopper_exponents(const GemmPlanes& planes,
 /// of a slot; the third B's: all, or, paired, the half which the block brings to both.
 inline constexpr unsigned hopper_copiers = 3;
 
-/// The role of copier `copier`: its share of all slots, one part of a chunk each.
-template <HopperForm form>
+/// The role of copier `copier`: its share of all slots, one part of a chunk each. `go_on()` is
+/// asked before any slot is filled for the second time, and then now and again.
+template <HopperForm form, class GoesOn>
 __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddress shared,
-                                            unsigned rank, unsigned copier, HopperRoute route) {
+                                            unsigned rank, unsigned copier, HopperRoute route,
+                                            HopperRing& ring, GoesOn&& goes_on) {
     const unsigned parts = gemm_parts(route.kind);
     constexpr bool paired = form == HopperForm::paired;
     const HopperPlan& plan = work.plan;
@@ -190,7 +233,6 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
     const unsigned row_bricks = of_a ? plan.a_bricks : plan.b_bricks;
     const unsigned place = (of_a ? half : hopper_a_halves + half) * hopper_brick_bytes;
     const unsigned step = route.cross ? 1 : parts;
-    HopperRing ring(1);
     unsigned buffer = 0;
     for_each_unit<form>(work, rank, [&](const HopperUnit& at) {
         // A row brick's chunks follow each other, and in them the parts.
@@ -206,6 +248,7 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
 #pragma unroll 1
         for (; part < last; part += step) {
             const std::uint32_t full = shared.full(ring.slot);
+            if (ring.slot == 0 && ring.parity == 0 && !goes_on()) return false;
             device::wait_for_phase(shared.empty(ring.slot), ring.parity);
             const bool begins = part == begins_at;
             if (copier == 0)
@@ -227,6 +270,7 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             from += step * (gemm_brick * gemm_brick);
             ring.next();
         }
+        return true;
     });
 }
 

@@ -4,7 +4,7 @@
 // from the search for the rows' maxima to the split.
 //
 //      k: group 0       group 1
-//       +-------------+-------------+---     block: a patch, 32 rows x 512 k
+//       +-------------+-------------+---     block: a patch, 32 rows x 256 k
 //   32  |             |             |          1. read           planes_runs.cuh
 //       +-------------+-------------+---       2. exponents      planes_guard.cuh
 //   32  |             |             |          3. scale, split, write

@@ -79,18 +79,25 @@ constexpr bool gemm_is_far(int largest) {
 struct GemmPlanes {
     std::uint16_t* bricks;  // (row bricks, chunks of 64 k, parts, 64 rows, 64 k), padded with zeros
     int* exponents;         // (row bricks, groups, 64 rows)
-    unsigned* findings;     // (strips, groups)
+    std::uint8_t* findings;  // (strips, groups), a strip's padded with zeros to vectors
     std::int64_t rows, k;
 
     constexpr std::int64_t row_bricks() const { return (rows + gemm_brick - 1) / gemm_brick; }
     constexpr std::int64_t chunks() const { return (k + gemm_brick - 1) / gemm_brick; }
     constexpr std::int64_t groups() const { return (k + gemm_group - 1) / gemm_group; }
     constexpr std::int64_t strips() const { return (rows + gemm_strip - 1) / gemm_strip; }
+    /// Findings from strip to strip, and in all.
+    constexpr std::int64_t findings_pitch() const { return (groups() + 15) / 16 * 16; }
+    constexpr std::int64_t all_findings() const { return strips() * findings_pitch(); }
 
     /// Element 0 of a brick.
     constexpr std::uint16_t* brick(std::int64_t row_brick, std::int64_t chunk, int part,
                                    int parts) const {
         return bricks + ((row_brick * chunks() + chunk) * parts + part) * gemm_brick * gemm_brick;
+    }
+    /// Those of group 0 of a strip.
+    constexpr std::uint8_t* findings_of(std::int64_t strip) const {
+        return findings + strip * findings_pitch();
     }
     /// Row 0 of a brick's exponents.
     constexpr int* exponents_of(std::int64_t row_brick, std::int64_t group) const {

@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(32)
     const unsigned found = judge_drift(planes, task.notes, strip);
     const auto groups = static_cast<unsigned>(planes.groups());
     for (unsigned group = threadIdx.x; group < groups; group += 32) {
-        unsigned& of_group = planes.findings[std::int64_t{strip} * groups + group];
-        of_group = (of_group & ~unsigned{gemm_far}) | found;
+        std::uint8_t& of_group = planes.findings_of(strip)[group];
+        of_group = static_cast<std::uint8_t>((of_group & ~unsigned{gemm_far}) | found);
     }
 }
 

@@ -165,13 +165,16 @@ __device__ __forceinline__ void report(const Owner& owner, const GemmPlanesTask&
     found = owner.lane < planes_warps ? of_warps[owner.lane] : 0;
     if (groups > 1 && !note.zero() && gemm_is_far(note.largest())) found |= gemm_far;
     found = __reduce_or_sync(~0u, found);
-    if (owner.lane == 0) planes.findings[patch.strip * groups + patch.group] = found;
+    std::uint8_t* const findings = planes.findings_of(patch.strip);
+    if (owner.lane == 0) findings[patch.group] = static_cast<std::uint8_t>(found);
+    if (patch.group == groups - 1 && groups + owner.lane < planes.findings_pitch())
+        findings[groups + owner.lane] = 0;
 }
 
 /// Whether some row of a strip is far from 1. By a warp.
 __device__ __forceinline__ bool is_far(const GemmPlanes& planes, unsigned strip) {
     const auto groups = static_cast<unsigned>(planes.groups());
-    const unsigned* const findings = planes.findings + std::int64_t{strip} * groups;
+    const std::uint8_t* const findings = planes.findings_of(strip);
     unsigned found = 0;
     for (unsigned group = threadIdx.x % 32; group < groups; group += 32) found |= findings[group];
     return __any_sync(~0u, (found & gemm_far) != 0);
