@@ -148,8 +148,10 @@ if ! is_missing libboost-context-dev; then
     long+='|RaggedVectors|AroundEvery|OneLargerProduct|FollowsItsPlan|EveryRouteOfTheGuard|NothingIsLeftOver|GroupsMayDrift'
     long+='|ChangesWhatSgemmComputes|FallsBackToStrict|StrictProductsAreStrict|AGridHas'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
-    build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF && suite emulated-asan -j "$jobs" -LE static -E "$long"
-    build emulated-traced -DTINYBLAS_BUILD_BENCH=ON && suite emulated-traced -j "$jobs" -LE static -E "$long"
+    build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF -DTINYBLAS_TESTS_OF="$PWD/build/emulated" &&
+        suite emulated-asan -j "$jobs" -LE static -E "$long"
+    build emulated-traced -DTINYBLAS_BUILD_BENCH=ON -DTINYBLAS_TESTS_OF="$PWD/build/emulated" &&
+        suite emulated-traced -j "$jobs" -LE static -E "$long"
     say "outside projects: testing"
     consume embed amalgamation &
     if has pkg-config; then
