@@ -23,15 +23,16 @@
 //
 // One kernel for all routes of the guard: another one, launched each time and most often for
 // nothing, would take 1 to 3 us. But the usual route has code of its own, in one piece, which saves
-// 2 us at n = 2048: right after the pre-pass, code that is not at hand takes long to come.
+// 2 us at n = 2048: right after the pre-pass, code that is not at hand takes long to come. So do the
+// loads that tell the verdict: the first bricks come beside them, as if the route were the usual
+// one. If it is not, those are passed over.
 //
 // Where C is small, tiles are half as wide, and clusters may share k (HopperForm::sliced). Sources:
 // Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022;
 // Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021.
 //
 // Limit: power, from n = 4096 on; within the main loop the tensor cores are busy 96 % of the
-// cycles. Below: the start of two kernels, and the verdict, whose loads take 1 to 3 us while what
-// the pre-pass has written is still on its way.
+// cycles. Below: the start of two kernels, and the pre-pass, a quarter of the time at n = 2048.
 #pragma once
 
 #include "hopper_first.cuh"
