@@ -140,6 +140,39 @@ TEST_P(GemmAccurateCuda, OnFourStreams) {
     }
 }
 
+// More tiles than the GPU takes at once, and a long k: blocks wait for each other at the tiles'
+// begin, but not for those whose place another product has.
+TEST_P(GemmAccurateCuda, ManyTurnsBesideEachOther) {
+    const Shape shape = {1300, 2900, 2200};
+    GemmProblem<float> p(shape, 8);
+    p.fill(normal);
+    p.run(context, options);
+    for (const std::int64_t i : {std::int64_t{0}, shape.m - 1})
+        for (std::int64_t j = 0; j < shape.n; ++j) {
+            double sum = 0, size = 0;
+            for (std::int64_t q = 0; q < shape.k; ++q) {
+                const double product = double{p.a.before()(i, q)} * p.b.before()(q, j);
+                sum += product;
+                size += std::abs(product);
+            }
+            ASSERT_NEAR(p.c.after()(i, j), p.alpha * sum, 8 * 0x1p-24 * size) << i << ", " << j;
+        }
+    const auto expected = bits_after(p);
+    std::vector<Context> contexts(3);
+    std::vector<GemmProblem<float>> others;
+    for (Context& own : contexts) {
+        GemmProblem<float>& other = others.emplace_back(shape, 8);
+        other.fill(normal);
+        other.run(own, options);
+    }
+    for (int repeat = 0; repeat < 20; ++repeat)
+        for (std::size_t s = 0; s < contexts.size(); ++s) enqueue(contexts[s], others[s]);
+    for (std::size_t s = 0; s < contexts.size(); ++s) {
+        others[s].c.download(contexts[s]);
+        EXPECT_EQ(bits_after(others[s]), expected) << "stream " << s;
+    }
+}
+
 // 10,000 calls of all routes and extents, from eight threads. Each problem's bits are its own.
 TEST_P(GemmAccurateCuda, MixedCallsFromEightThreads) {
     std::vector<testing::AssertionResult> results(8, testing::AssertionFailure() << "did not run");
