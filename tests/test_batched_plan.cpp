@@ -93,21 +93,37 @@ TEST(BatchedPlan, SoManyRows) {
 
 // Whatever a gemm of its own can cut or keeps the GPU busy with; but not by pointers.
 TEST(BatchedPlan, OneByOne) {
-    for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 512, 100},
+    const auto expect = [](bool one_by_one, std::initializer_list<Scalar> types,
+                           const GemmBatchExtents& x) {
+        for (const Scalar type : types) {
+            EXPECT_EQ(gemm_batch_one_by_one(type, x), one_by_one)
+                << x.count << " times " << x.m << ", " << x.n << ", " << x.k;
+            EXPECT_NE(plan_gemm_batch(type, 90, x, -1, true).route, GemmBatchRoute::one_by_one);
+        }
+    };
+    constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
+    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 512, 100},
                                       {64, 64, 1 << 20, 100},
                                       {32, 32, 1024, 2},
+                                      {2048, 64, 2048, 4},
+                                      {8192, 64, 8192, 100},
+                                      {4096, 63, 4096, 100},
                                       {4096, 1, 4096, 7},
                                       {1, 4096, 4096, 7},
-                                      {4, 4, gemm_tuned_longest_k + 1, 1 << 30}}) {
-        EXPECT_TRUE(gemm_batch_one_by_one(x)) << x.m << ", " << x.n << ", " << x.k;
-        EXPECT_NE(plan_gemm_batch(Scalar::float32, 90, x, -1, true).route,
-                  GemmBatchRoute::one_by_one);
-    }
+                                      {4, 4, gemm_tuned_longest_k + 1, 1 << 30}})
+        expect(true, {single, twice}, x);
     for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 511, 1},
                                       {512, 512, 512, 32},
                                       {32, 32, 1024, 3},
                                       {4096, 4, 256, 7}})
-        EXPECT_FALSE(gemm_batch_one_by_one(x)) << x.m << ", " << x.n << ", " << x.k;
+        expect(false, {single, twice}, x);
+    for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 512, 100},
+                                      {2048, 2047, 512, 100},
+                                      {2048, 64, 2048, 5},
+                                      {4096, 64, 4096, 100}}) {
+        expect(false, {single}, x);
+        expect(true, {twice}, x);
+    }
 }
 
 }  // namespace

@@ -73,14 +73,18 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
     return gemm_batch_tile(x.largest() > 64 && x.largest() <= 96 ? 8 : 9);
 }
 
-/// Whether a gemm for each of a few products is faster than one launch for all: each keeps the GPU
-/// busy for long, or its sums are so long that they want to be cut, and gemm has more to choose
-/// from.
-constexpr bool gemm_batch_one_by_one(const GemmBatchExtents& x) {
-    constexpr std::int64_t many = 4 << 20;  // elements: so many take microseconds to read
+/// Whether a gemm for each product is faster than one launch for all: it keeps the GPU busy for
+/// long, or its sums are so long that they want to be cut, and gemm has more to choose from.
+constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
     if (x.k < 512) return false;
-    const bool wide = x.m >= 1024 && x.n >= 1024, heavy = x.m + x.n >= (many + x.k - 1) / x.k;
-    return wide || heavy || x.k / 512 >= x.count || x.k > gemm_tuned_longest_k;
+    if (x.k / 512 >= x.count || x.k > gemm_tuned_longest_k) return true;
+    constexpr std::int64_t mebi = 1 << 20;
+    const auto at_least = [](std::int64_t elements, std::int64_t rows, std::int64_t columns) {
+        return rows >= (elements + columns - 1) / columns;
+    };
+    if (type == Scalar::float32 && x.smallest() >= 64)
+        return at_least(4 * mebi, x.m, x.n) || at_least(64 * mebi, x.m + x.n, x.k);
+    return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
@@ -93,7 +97,7 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
-    if (!pointers && gemm_batch_one_by_one(x)) return {GemmBatchRoute::one_by_one, -1, 1};
+    if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {
         const bool single = type == Scalar::float32;
