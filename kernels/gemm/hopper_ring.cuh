@@ -215,7 +215,7 @@ __device__ __forceinline__ const int* hopper_exponents(const GemmPlanes& planes,
 /// of a slot; the third B's: all, or, paired, the half which the block brings to both.
 inline constexpr unsigned hopper_copiers = 3;
 
-/// The role of copier `copier`: its share of all slots, one part of a chunk each. `go_on()` is
+/// The role of copier `copier`: its share of all slots, one part of a chunk each. `goes_on()` is
 /// asked before any slot is filled for the second time, and then now and again.
 template <HopperForm form, class GoesOn>
 __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddress shared,
