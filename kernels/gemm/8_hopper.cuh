@@ -23,9 +23,9 @@
 //
 // One kernel for all routes of the guard: another one, launched each time and most often for
 // nothing, would take 1 to 3 us. But the usual route has code of its own, in one piece, which saves
-// 2 us at n = 2048: right after the pre-pass, code that is not at hand takes long to come. So do the
-// loads that tell the verdict: the first bricks come beside them, as if the route were the usual
-// one. If it is not, those are passed over.
+// 2 us at n = 2048: right after the pre-pass, code that is not at hand takes long to come. So do
+// the loads that tell the verdict: the first bricks come beside them, as if the route were the
+// usual one. If it is not, those are passed over.
 //
 // Where C is small, tiles are half as wide, and clusters may share k (HopperForm::sliced). Sources:
 // Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores, IJHPCA 36(4), 2022;
