@@ -25,7 +25,7 @@ __device__ __forceinline__ unsigned lane() {
 }
 
 /// The value, which all of a warp have, so that ptxas can see that they do: registers that it keeps
-/// for a whole warp, and branches that take it as a whole, are worth 5 % to a loop of products.
+/// for a whole warp, and branches that take it as a whole, are worth 2 % to a loop of products.
 template <class T>
 __device__ __forceinline__ T uniform(T value) {
     return static_cast<T>(__shfl_sync(~0u, static_cast<unsigned>(value), 0));
