@@ -84,10 +84,12 @@ __device__ __forceinline__ void copy(const HopperWork& work, HopperShared& share
         return shared.usual;
     };
     copy_bricks<form>(work, address, rank, copier, HopperRoute::usual(), ring, is_usual);
-    if (is_usual()) return;
-    const HopperRoute route = wait_for_route(work, shared, address);
-    if (!route.strict)
-        copy_bricks<form>(work, address, rank, copier, route, ring, [] { return true; });
+    if (!is_usual()) {
+        const HopperRoute route = wait_for_route(work, shared, address);
+        if (!route.strict)
+            copy_bricks<form>(work, address, rank, copier, route, ring, [] { return true; });
+    }
+    if (form == HopperForm::paired) wait_until_left(address, ring);
 }
 
 /// The role of the warp that watches.
@@ -109,9 +111,9 @@ __device__ __forceinline__ void meet_slices() {
     device::cluster_wait();
 }
 
-/// The role of the other warpgroups: to multiply. Returns whether from parts.
+/// The role of the other warpgroups: to multiply.
 template <HopperForm form>
-__device__ __forceinline__ bool multiply(const HopperWork& work, HopperShared& shared,
+__device__ __forceinline__ void multiply(const HopperWork& work, HopperShared& shared,
                                          HopperAddress address, unsigned rank) {
     HopperMultipliers<form, true> usual(work, shared, address, rank, HopperRoute::usual(),
                                         HopperRing(0));
@@ -126,18 +128,15 @@ __device__ __forceinline__ bool multiply(const HopperWork& work, HopperShared& s
     }
     if (route.is_usual()) [[likely]] {
         usual.run();
-        return true;
-    }
-    if (!route.strict) {
+    } else if (!route.strict) {
         HopperMultipliers<form, false> other(work, shared, address, rank, route, ring);
         other.begin();
         other.run();
-        return true;
+    } else {
+        multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
+                          reinterpret_cast<StrictTiles&>(shared));
+        if (form == HopperForm::sliced) meet_slices();
     }
-    multiply_strictly(work.product, work.wide.tasks[0], work.wide.tasks[1],
-                      reinterpret_cast<StrictTiles&>(shared));
-    if (form == HopperForm::sliced) meet_slices();
-    return false;
 }
 
 /// C in the way that the findings ask for.
@@ -161,18 +160,11 @@ __global__ void __launch_bounds__(hopper_threads, 1)
                 watch<form>(work, shared, address, rank);
             else if (threadIdx.x % 32 == 0)
                 copy<form>(work, shared, address, rank, warp);
-            if (form == HopperForm::sliced) {
-                if (work.plan.slices == 1) return;
-                meet_slices();
-            }
+            if (form == HopperForm::sliced && work.plan.slices > 1) meet_slices();
         } else {
             device::claim_registers<hopper_multiply_registers>();
-            const bool from_parts = multiply<form>(work, shared, address, rank);
-            if (form == HopperForm::sliced && from_parts) return;
+            multiply<form>(work, shared, address, rank);
         }
-        // No block may end while the other can still signal to it.
-        device::cluster_arrive_relaxed();
-        device::cluster_wait();
     }
 }
 

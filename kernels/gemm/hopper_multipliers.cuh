@@ -70,7 +70,7 @@ class HopperMultipliers {
             }
             finish(m, put_aside_before());
             if (sliced) return;
-            device::publish_to_copies();  // what was written to the stages is of no use any more
+            device::publish_shared_to_copies();  // the stages are of no use any more
             __syncwarp();
             route_.kind == bf16x3 ? leave<3>(3) : leave<2>(2);
             unit += work_.clusters;

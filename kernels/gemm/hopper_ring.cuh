@@ -140,6 +140,13 @@ struct HopperRing {
     }
 };
 
+/// Waits until all slots have been left: before, no block may end, for the other block's
+/// multipliers still signal to it. `ring`: of a copier, at its end.
+__device__ __forceinline__ void wait_until_left(HopperAddress shared, HopperRing ring) {
+    for (unsigned slot = 0; slot < hopper_slots; ++slot, ring.next())
+        device::wait_for_phase(shared.empty(ring.slot), ring.parity);
+}
+
 struct HopperWork {
     GemmPlanesProduct product;  // from fp16x2
     GemmPlanesWork wide;        // the operands, and where bf16x3 has room, if it has

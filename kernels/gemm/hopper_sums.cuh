@@ -132,7 +132,7 @@ struct HopperStage {
 /// Calls store(row) for a warp's 16 rows, or every second.
 template <class Store>
 __device__ __forceinline__ void for_each_row(unsigned first, unsigned step, Store&& store) {
-#pragma unroll 4
+#pragma unroll 8
     for (unsigned row = 0; row < 16; row += step) store(first + row);
 }
 
