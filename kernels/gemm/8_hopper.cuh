@@ -149,8 +149,9 @@ __global__ void __launch_bounds__(hopper_threads, 1)
         HopperShared& shared = device::large_shared<HopperShared>();
         const HopperAddress address(shared);
         make_barriers<form>(address);
+        // Dependents start when the last block ends: before, the blocks of the next product's
+        // pre-pass would gather where multiprocessors come free first.
         device::wait_for_launcher();
-        device::let_dependents_start();
         device::cluster_wait();
         const unsigned rank = device::cluster_rank();
         if (threadIdx.x < 128) {

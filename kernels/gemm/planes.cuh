@@ -210,14 +210,9 @@ template <GemmParts kind>
 void launch_gemm_planes(device::Stream stream, const GemmPlanesTask& a, const GemmPlanesTask& b) {
     const unsigned blocks = device::grid(patches_of(a) + patches_of(b), "gemm");
     if (blocks == 0) return;
-    const GemmPlanesWork work = planes_work(a, b);
-    if constexpr (kind == GemmParts::fp16x2)
-        device::launch("gemm", gemm_planes<kind>, blocks, planes_threads, stream, work);
-    else
-        device::launch_dependent(
-            "gemm", gemm_planes<kind>,
-            blocks < planes_most_wide_blocks ? blocks : planes_most_wide_blocks, planes_threads,
-            stream, work);
+    constexpr unsigned most = kind == GemmParts::fp16x2 ? ~0u : planes_most_wide_blocks;
+    device::launch_dependent("gemm", gemm_planes<kind>, blocks < most ? blocks : most,
+                             planes_threads, stream, planes_work(a, b));
 }
 
 }  // namespace tinyblas
