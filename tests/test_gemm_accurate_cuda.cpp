@@ -5,6 +5,7 @@
 
 #include "accurate_gemm.hpp"
 #include "graph.hpp"
+#include "kernels/gemm/hopper_plan.hpp"
 #include "tinyblas/packed.hpp"
 
 namespace tinyblas::test {
@@ -16,6 +17,7 @@ class GemmAccurateCuda : public AccurateRungs {
     void enqueue(Context& where, GemmProblem<float>& p) {
         gemm(where, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(), options);
     }
+    void run_routes(const Shape& shape, int repeats);
 };
 TINYBLAS_FOR_EACH_ACCURATE_RUNG(GemmAccurateCuda);
 
@@ -138,6 +140,34 @@ TEST_P(GemmAccurateCuda, OnFourStreams) {
             ASSERT_EQ(widen(result.view()), expected) << "stream " << s << ", repeat " << repeat;
         }
     }
+}
+
+/// Each route on this shape, and then `repeats` calls, one right behind another.
+void GemmAccurateCuda::run_routes(const Shape& shape, int repeats) {
+    GemmProblem<float> p(shape, 9);
+    for (const Route& route : routes) {
+        route.fill(p);
+        p.run(context, options);
+        ASSERT_TRUE(route.judge(p)) << "route " << &route - routes;
+        const auto expected = bits_after(p);
+        for (int repeat = 0; repeat < repeats; ++repeat) enqueue(p);
+        p.c.download(context);
+        ASSERT_EQ(bits_after(p), expected) << "route " << &route - routes;
+    }
+}
+
+// C is so large that the rung hopper's blocks come in pairs, which signal to each other until they
+// end: in one turn, little enough for compute-sanitizer, and in two.
+TEST_P(GemmAccurateCuda, SmallestPairs) {
+    constexpr HopperPlan plan(1409, 705, 65);
+    static_assert(plan.form == HopperForm::paired && plan.units() <= HopperPlan::blocks / 2);
+    run_routes({1409, 705, 65}, 2);
+}
+TEST_P(GemmAccurateCuda, PairsInTwoTurns) {
+    constexpr HopperPlan plan(2000, 2040, 130);
+    static_assert(plan.form == HopperForm::paired && plan.units() > HopperPlan::blocks / 2);
+    static_assert(plan.slices == 1);
+    run_routes({2000, 2040, 130}, 100);
 }
 
 // More tiles than the GPU takes at once, and a long k: blocks wait for each other at the tiles'
