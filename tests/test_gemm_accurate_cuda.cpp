@@ -11,13 +11,23 @@
 namespace tinyblas::test {
 namespace {
 
+/// A few multiply-adds in each form of the rung hopper: clusters that share k; pairs of blocks,
+/// which signal to each other until they end; pairs that take tiles cut along k.
+constexpr Shape sliced = {130, 200, 1100}, paired = {1409, 705, 65}, cut = {4225, 65, 1473};
+constexpr HopperPlan plan_of(const Shape& s) { return {s.m, s.n, s.k}; }
+static_assert(plan_of(sliced).form == HopperForm::sliced && plan_of(sliced).slices > 1);
+static_assert(plan_of(paired).form == HopperForm::paired && plan_of(paired).slices == 1);
+static_assert(plan_of(cut).form == HopperForm::paired && plan_of(cut).slices > 1);
+
 class GemmAccurateCuda : public AccurateRungs {
   protected:
     void enqueue(GemmProblem<float>& p) { enqueue(context, p); }
     void enqueue(Context& where, GemmProblem<float>& p) {
         gemm(where, p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device(), options);
     }
+    void replay_routes(const Shape& shape, int rounds);
     void run_routes(const Shape& shape, int repeats);
+    void run_on_four_streams(const Shape& shape);
 };
 TINYBLAS_FOR_EACH_ACCURATE_RUNG(GemmAccurateCuda);
 
@@ -41,13 +51,13 @@ const Route routes[] = {
      chained},
 };
 
-// Captured as the first call of the context; every replay takes the route of its data. Other work
-// of the context goes on beside it.
-TEST_P(GemmAccurateCuda, CapturedThenReplayed) {
-    GemmProblem<float> p({130, 200, 1100}, 1), other({130, 200, 1100}, 2);
+/// Captured as the first call of the context; every replay takes the route of its data. Other work
+/// of the context goes on beside it.
+void GemmAccurateCuda::replay_routes(const Shape& shape, int rounds) {
+    GemmProblem<float> p(shape, 1), other(shape, 2);
     p.beta = other.beta = 2;
     Graph graph(context, [&] { enqueue(p); });
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < rounds; ++round) {
         const Route& route = routes[round * 5 % std::size(routes)];
         route.fill(p);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
@@ -59,18 +69,23 @@ TEST_P(GemmAccurateCuda, CapturedThenReplayed) {
         EXPECT_TRUE(route.judge(p)) << "round " << round;
     }
 }
+TEST_P(GemmAccurateCuda, CapturedThenReplayed) { replay_routes(sliced, 12); }
+TEST_P(GemmAccurateCuda, PairsCapturedThenReplayed) { replay_routes(paired, 8); }
+TEST_P(GemmAccurateCuda, CutPairsCapturedThenReplayed) { replay_routes(cut, 4); }
 
 TEST_P(GemmAccurateCuda, AGraphGivesTheSameBits) {
-    GemmProblem<float> p({257, 300, 2000}, 3);
-    p.fill(normal);
-    p.run(context, options);
-    const auto expected = bits_after(p);
-    Graph graph(context, [&] { enqueue(p); });
-    for (int repeat = 0; repeat < 20; ++repeat) {
-        p.c.upload(context);
-        graph.replay(context.stream());
-        p.c.download(context);
-        ASSERT_EQ(bits_after(p), expected) << "repeat " << repeat;
+    for (const Shape& shape : {Shape{257, 300, 2000}, paired, cut}) {
+        GemmProblem<float> p(shape, 3);
+        p.fill(normal);
+        p.run(context, options);
+        const auto expected = bits_after(p);
+        Graph graph(context, [&] { enqueue(p); });
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            p.c.upload(context);
+            graph.replay(context.stream());
+            p.c.download(context);
+            ASSERT_EQ(bits_after(p), expected) << "repeat " << repeat << "; " << p;
+        }
     }
 }
 
@@ -119,28 +134,31 @@ TEST_P(GemmAccurateCuda, AWarmContextAllocatesNothing) {
     EXPECT_EQ(free_memory(), before);
 }
 
-// All four are in flight at once, again and again, on the same inputs.
-TEST_P(GemmAccurateCuda, OnFourStreams) {
-    GemmProblem<float> p({700, 500, 1500}, 7);
+/// All four are in flight at once, again and again, on the same inputs.
+void GemmAccurateCuda::run_on_four_streams(const Shape& shape) {
+    GemmProblem<float> p(shape, 7);
     p.fill(normal);
     p.run(context, options);
     ASSERT_TRUE(close(p));
     const WideMatrix<float> expected = widen(p.c.after());
     Context contexts[4];
     Matrix<float> outputs[4];
-    for (Matrix<float>& output : outputs) output = Matrix<float>(700, 500);
+    for (Matrix<float>& output : outputs) output = Matrix<float>(shape.m, shape.n);
     for (int repeat = 0; repeat < 25; ++repeat) {
         for (int turn = 0; turn < 4; ++turn)
             for (int s = 0; s < 4; ++s)
                 gemm(contexts[s], p.alpha, p.a.device(), p.b.device(), p.beta, outputs[s], options);
         for (int s = 0; s < 4; ++s) {
-            Matrix<float> result(700, 500, Memory::pinned);
+            Matrix<float> result(shape.m, shape.n, Memory::pinned);
             copy(contexts[s], outputs[s], result);
             contexts[s].synchronize();
             ASSERT_EQ(widen(result.view()), expected) << "stream " << s << ", repeat " << repeat;
         }
     }
 }
+TEST_P(GemmAccurateCuda, OnFourStreams) { run_on_four_streams({700, 500, 1500}); }
+TEST_P(GemmAccurateCuda, PairsOnFourStreams) { run_on_four_streams(paired); }
+TEST_P(GemmAccurateCuda, CutPairsOnFourStreams) { run_on_four_streams(cut); }
 
 /// Each route on this shape, and then `repeats` calls, one right behind another.
 void GemmAccurateCuda::run_routes(const Shape& shape, int repeats) {
@@ -156,18 +174,45 @@ void GemmAccurateCuda::run_routes(const Shape& shape, int repeats) {
     }
 }
 
-// C is so large that the rung hopper's blocks come in pairs, which signal to each other until they
-// end: in one turn, little enough for compute-sanitizer, and in two.
-TEST_P(GemmAccurateCuda, SmallestPairs) {
-    constexpr HopperPlan plan(1409, 705, 65);
-    static_assert(plan.form == HopperForm::paired && plan.units() <= HopperPlan::blocks / 2);
-    run_routes({1409, 705, 65}, 2);
-}
+// Little enough for compute-sanitizer.
+TEST_P(GemmAccurateCuda, SmallPairs) { run_routes(paired, 2); }
+TEST_P(GemmAccurateCuda, SmallCutPairs) { run_routes(cut, 2); }
 TEST_P(GemmAccurateCuda, PairsInTwoTurns) {
     constexpr HopperPlan plan(2000, 2040, 130);
     static_assert(plan.form == HopperForm::paired && plan.units() > HopperPlan::blocks / 2);
     static_assert(plan.slices == 1);
     run_routes({2000, 2040, 130}, 100);
+}
+
+// Thousands of calls, each launched before the one ahead of it has ended: blocks of a pair must not
+// end while their partner still signals to them.
+TEST_P(GemmAccurateCuda, ThousandsOfPairs) {
+    for (const Shape& shape : {paired, Shape{2048, 2048, 192}}) {
+        GemmProblem<float> p(shape, 11);
+        p.fill(normal);
+        p.run(context, options);
+        const auto expected = bits_after(p);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            for (int call = 0; call < 1000; ++call) enqueue(p);
+            p.c.download(context);
+            ASSERT_EQ(bits_after(p), expected) << "repeat " << repeat << "; " << p;
+        }
+    }
+}
+
+// Every storage of C, so that each way of storing a tile meets its edges.
+TEST_P(GemmAccurateCuda, PairsAtEveryEdge) {
+    for (int index = 0; index < 2 * output_storages; ++index) {
+        const Shape shape = {1409 + index * 29 % 128, 705 + index * 17 % 64, 33 + index};
+        GemmProblem<float> p(shape, 700 + index, storages[index % input_storages],
+                             storages[index / 2 % input_storages],
+                             storages[index % output_storages]);
+        p.alpha = 2;
+        p.beta = index < output_storages ? 0.0f : -3.0f;
+        p.fill_integers();
+        p.run(context, options);
+        ASSERT_TRUE(exact(p));
+    }
 }
 
 // More tiles than the GPU takes at once, and a long k: blocks wait for each other at the tiles'
@@ -212,7 +257,8 @@ TEST_P(GemmAccurateCuda, MixedCallsFromEightThreads) {
             Context own;
             std::vector<GemmProblem<float>> problems;
             std::vector<std::vector<std::uint32_t>> expected;
-            for (const Shape s : {Shape{64, 64, 512}, Shape{257, 130, 1000}, Shape{1, 300, 600}})
+            for (const Shape& s :
+                 {Shape{64, 64, 512}, Shape{257, 130, 1000}, Shape{1, 300, 600}, paired, cut})
                 for (const Route& route : routes) {
                     GemmProblem<float>& p = problems.emplace_back(s, 10 + t);
                     if (s.m > 5)
