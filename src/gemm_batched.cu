@@ -14,6 +14,7 @@
 #include "batch.hpp"
 #include "check.hpp"
 #include "gemm_choice.hpp"
+#include "gemm_pipelined.hpp"
 #include "kernels/gemm/3_tuned.cuh"
 #include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/batched_rows.cuh"
@@ -81,6 +82,7 @@ BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& pla
             break;
         case GemmBatchRoute::tile: return tile_launcher(batch, plan.entry);
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
+        case GemmBatchRoute::pipelined:
         case GemmBatchRoute::one_by_one: break;
     }
     return nullptr;
@@ -92,19 +94,33 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
                          bool exchanged) {
     const device::Guard guard(context.device(), "gemm");
     context.note("gemm");
-    const BatchLauncher<T> launch = launcher_of(batch, plan);
     constexpr GemmChoice choice = {GemmKernel::batched, -1};
     if (logs()) log_gemm_batch(exchanged ? transposed(batch) : batch, choice, &plan, false);
-    for (std::int64_t e = 0; e < batch.count; e += plan.most)
-        launch(context.stream(), batch.part(e, plan.most));
+    const BatchLauncher<T> launch = launcher_of(batch, plan);
+    for (std::int64_t e = 0; e < batch.count; e += plan.most) {
+        const GemmBatch<T> part = batch.part(e, plan.most);
+        if constexpr (std::is_same_v<T, float>)
+            if (plan.route == GemmBatchRoute::pipelined) {
+                enqueue_gemm_pipelined(context, part);
+                continue;
+            }
+        launch(context.stream(), part);
+    }
     return choice;
+}
+
+template <class T>
+std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
+    if constexpr (std::is_same_v<T, float>)
+        if (context.compute_capability() == 90) return gemm_pipelined_most(context, x);
+    return 0;
 }
 
 template <class T>
 GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
     return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(),
-                           {x.m(), x.n(), x.k(), x.count}, square_entry(x),
-                           x.c.pointers != nullptr);
+                           {x.m(), x.n(), x.k(), x.count}, square_entry(x), x.c.pointers != nullptr,
+                           pipelined_most(context, x));
 }
 
 /// One gemm after the other. A choice depends on strides and on where matrices begin, to 16 bytes:

@@ -3,6 +3,9 @@
 // with ptxas -O1, which keeps the main loop's loads where they are, in between its multiply-adds.
 #include "gemm_pipelined.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "gemm_sliced.hpp"
 #include "kernels/gemm/5_pipelined.cuh"
 #include "kernels/gemm/pipelined_pack.cuh"
@@ -59,7 +62,8 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         call.a.columns,
         plan.load,
         reinterpret_cast<float*>(partials),
-        counters};
+        counters,
+        0};
     if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
     launch_gemm_pipelined(stream, work);
 }
@@ -74,7 +78,100 @@ GemmCall<float> part_of(const GemmCall<float>& call, std::int64_t i, std::int64_
     return part;
 }
 
+/// How an operand of a batch lies; from product to product, how many k and rows of one matrix with
+/// all of them; how many products a launch can take.
+struct BatchOperand {
+    PipelinedLayout layout = PipelinedLayout::other;
+    std::int64_t k_apart = 0, rows_apart = 0, most = 0;
+
+    MatrixView<const float> all(MatrixView<const float> first, std::int64_t count) const {
+        first.columns += (count - 1) * k_apart;
+        first.rows += (count - 1) * rows_apart;
+        return first;
+    }
+};
+
+/// `first`: rows are the index that it shares with C. `turns`: threads may turn its tiles, wherever
+/// they lie.
+BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t stride, bool turns) {
+    constexpr std::int64_t longest = std::numeric_limits<int>::max();
+    BatchOperand operand = {layout_of(first)};
+    if (operand.layout == PipelinedLayout::other || stride < 0) return operand;
+    const bool mapped = operand.layout == PipelinedLayout::mapped;
+    if (!mapped && turns) {
+        operand.most = stride % 4 == 0 ? longest : 0;
+        return operand;
+    }
+    if (mapped) {
+        operand.k_apart = stride / first.column_stride;
+        operand.rows_apart = stride % first.column_stride;
+    } else {
+        // Packing reads what lies between: nothing may.
+        if (stride != 0 && stride != first.rows * first.row_stride) return operand;
+        operand.rows_apart = stride / first.row_stride;
+    }
+    const auto most = [](std::int64_t extent, std::int64_t apart, std::int64_t end) {
+        return extent > end ? 0 : apart == 0 ? longest : (end - extent) / apart + 1;
+    };
+    operand.most = std::min(most(first.columns, operand.k_apart, longest),
+                            most(first.rows, operand.rows_apart,
+                                 mapped ? std::min(first.column_stride, longest) : longest));
+    return operand;
+}
+
+BatchOperand batch_a(const GemmBatch<float>& x) {
+    return batch_operand(x.a.first, x.a.stride, true);
+}
+BatchOperand batch_b(const GemmBatch<float>& x) {
+    return batch_operand(x.b.first.transposed(), x.b.stride, false);
+}
+
 }  // namespace
+
+std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
+    // Beyond a product's k lies the next one's.
+    if (x.alpha == 0 || x.c.pointers || x.k() == 0 || x.k() % pipelined_tile.block_k != 0) return 0;
+    const BatchOperand a = batch_a(x), b = batch_b(x);
+    constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+    const std::int64_t most =
+        std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n())});
+    if (b.layout == PipelinedLayout::mapped || most == 0) return most;
+    constexpr std::size_t most_packed = 64 << 20;  // bytes
+    const std::int64_t columns =
+        static_cast<std::int64_t>(std::min(most_packed, context.scratch_limit()) / sizeof(float)) /
+        x.k();
+    const std::int64_t pitch = pipelined_pitch(x.n());
+    return b.rows_apart == 0 ? (pitch <= columns ? most : 0) : std::min(most, columns / pitch);
+}
+
+void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
+    constexpr GemmTile t = pipelined_tile;
+    const BatchOperand a = batch_a(x), b = batch_b(x);
+    const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);
+    const bool turn_a = a.layout != PipelinedLayout::mapped;
+    const bool pack_b = b.layout != PipelinedLayout::mapped;
+    void* packed = nullptr;
+    if (pack_b) packed = context.scratch(pipelined_packed_bytes(all_b.rows, all_b.columns));
+    PipelinedPackTask none = {}, pack = {};
+    PipelinedWork work = {
+        x.alpha,
+        x.beta,
+        prepare(a.all(x.a.first, x.count), turn_a, false, nullptr, t.block_m, none),
+        prepare(all_b, false, pack_b, static_cast<std::byte*>(packed), t.block_n, pack),
+        x.c.first,
+        x.k(),
+        plan_pipelined_batch(x.m(), x.n(), x.k(), x.count),
+        nullptr,
+        nullptr,
+        x.c.stride};
+    work.a.k_apart = static_cast<int>(a.k_apart);
+    work.a.rows_apart = static_cast<int>(a.rows_apart);
+    work.a.apart = x.a.stride;
+    work.b.k_apart = static_cast<int>(b.k_apart);
+    work.b.rows_apart = static_cast<int>(b.rows_apart);
+    if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
+    launch_gemm_pipelined(context.stream(), work);
+}
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch) {
     return plan_gemm_pipelined(call.c.rows, call.c.columns, call.a.columns, layout_of(call.a),

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "gemm_call.hpp"
+#include "kernels/gemm/batched_operands.hpp"
 #include "kernels/gemm/pipelined_plan.hpp"
 
 namespace tinyblas {
@@ -16,5 +17,10 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
 /// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan);
+
+/// How many products of a batch the rung makes in one launch; 0: it does not take this one.
+std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& batch);
+/// At most as many.
+void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& batch);
 
 }  // namespace tinyblas

@@ -81,6 +81,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::square: return "square";
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";
+        case GemmBatchRoute::pipelined: return "pipelined";
     }
     return "unknown";
 }

@@ -45,6 +45,7 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
             return compiled && entry.type == type && entry.oldest <= compute_capability &&
                    compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
         }
+        case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
     }
     return false;
 }
@@ -81,6 +82,31 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
         EXPECT_EQ(route(n, least - 1, square), GemmBatchRoute::tile);
         EXPECT_EQ(route(n, least, -1), GemmBatchRoute::tile);
     }
+}
+
+// Where its tiles, 128 x 256, are C's, and fill the GPU turn by turn; as many as it takes at once.
+TEST(BatchedPlan, PipelinedWhereItPays) {
+    const auto plan = [](const GemmBatchExtents& x, std::int64_t most) {
+        return plan_gemm_batch(Scalar::float32, 90, x, -1, false, most);
+    };
+    constexpr GemmBatchRoute pipelined = GemmBatchRoute::pipelined;
+    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 116},
+                                      {128, 129, 64, 264},
+                                      {512, 512, 512, 33},
+                                      {2048, 2048, 4096, 8}}) {
+        EXPECT_EQ(plan(x, x.count).route, pipelined) << x.count;
+        EXPECT_EQ(plan(x, 1 << 20).most, 1 << 20);
+        EXPECT_NE(plan(x, 0).route, pipelined) << x.count;
+    }
+    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 115},
+                                      {256, 256, 64, 66},
+                                      {256, 256, 64, 133},
+                                      {127, 256, 64, 1000},
+                                      {256, 128, 64, 1000},
+                                      {256, 256, 48, 1000}})
+        EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
+    EXPECT_EQ(plan({256, 256, 64, 1000}, 116).most, 116);
+    EXPECT_NE(plan({256, 256, 64, 1000}, 115).route, pipelined);  // too few at once
 }
 
 // A grid's y would end: the kernel that numbers its tiles in one line.

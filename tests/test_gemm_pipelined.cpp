@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gemm_problem.hpp"
+#include "batched_problem.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
 #endif
@@ -47,6 +47,92 @@ class GemmPipelined : public testing::Test {
         return load;
     }
 };
+
+/// Products of a batch in one launch: side by side and one below the other, with gaps and without,
+/// in each layout; more tiles than blocks.
+TEST_F(GemmPipelined, BatchesExactOnIntegers) {
+    int taken = 0;
+    for (const int a : {0, 1, 2, 3})
+        for (const int b : {0, 1, 2, 3})
+            for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
+                for (const Shape shape : {Shape{130, 260, 32}, Shape{64, 24, 16}}) {
+                    const std::int64_t count = shape.m == 64 ? 140 : 3;
+                    BatchProblem<float> p(shape, count, {along, along, along},
+                                          {storages[a], storages[b], storages[0]});
+                    p.fill_integers();
+                    p.beta = a == 0 ? 0 : -1;
+                    for (auto* operand : p.operands()) operand->upload(context_);
+                    const GemmBatch<float> batch = {
+                        p.alpha, {p.a.device(0), p.a.stride()}, {p.b.device(0), p.b.stride()},
+                        p.beta,  {p.c.device(0), p.c.stride()}, count};
+                    const std::int64_t most = gemm_pipelined_most(context_, batch);
+                    if (most == 0) continue;
+                    ++taken;
+                    ASSERT_GE(most, count);
+                    enqueue_gemm_pipelined(context_, batch);
+                    for (auto* operand : p.operands()) operand->download(context_);
+                    EXPECT_TRUE(exact(p)) << p;
+                }
+    EXPECT_EQ(taken, 60);  // all but those of B that are packed with a gap
+}
+
+TEST_F(GemmPipelined, BatchesOfTheLibrary) {
+    for (const int b : {0, 1}) {
+        BatchProblem<float> p({128, 130, 64}, 231, {}, {storages[0], storages[b], storages[0]});
+        p.alpha = 0.7f;
+        p.beta = -0.3f;
+        p.fill_normal();
+        EXPECT_EQ(p.run(context_).kernel, GemmKernel::batched);
+        EXPECT_TRUE(chained(p));
+    }
+}
+
+TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
+    // 256 x 256 x 64 each; nothing is read.
+    auto* const somewhere = reinterpret_cast<float*>(std::uintptr_t{1} << 20);
+    const MatrixView<const float> deep = {somewhere, 256, 64, 1, 256};    // A, mapped
+    const MatrixView<const float> along_k = {somewhere, 256, 64, 64, 1};  // A, turned
+    const MatrixView<const float> flat = {somewhere, 64, 256, 256, 1};    // B, mapped
+    const MatrixView<const float> upright = {somewhere, 64, 256, 1, 64};  // B, packed
+    constexpr std::int64_t next = 256 * 64;
+    const GemmBatch<float> usual = {
+        1, {deep, next}, {flat, next}, 0, {{somewhere, 256, 256, 256, 1}}, 10};
+    const auto most = [&](auto change) {
+        GemmBatch<float> x = usual;
+        change(x);
+        return gemm_pipelined_most(context_, x);
+    };
+    using Batch = GemmBatch<float>;
+    const auto packed = [&](Batch& x) { x.b = {upright, next}; };
+    const auto shared = [&](Batch& x) { x.b = {upright, 0}; };
+    constexpr std::int64_t extents = ((std::int64_t{1} << 31) - 1 - 64) / 64 + 1;
+    EXPECT_EQ(most([](Batch&) {}), extents);
+    EXPECT_EQ(most([](Batch& x) { x.a.stride = x.b.stride = 0; }), std::int64_t{1} << 29);
+    EXPECT_EQ(most([&](Batch& x) { x.a.first = along_k; }), extents);
+    EXPECT_EQ(most(packed), 1024);
+    EXPECT_EQ(most(shared), extents);
+    // Side by side in lines of 4096.
+    EXPECT_EQ(most([](Batch& x) {
+                  x.b.first.row_stride = 4096;
+                  x.b.stride = 512;
+              }),
+              8);
+    EXPECT_EQ(most([](Batch& x) { x.alpha = 0; }), 0);
+    EXPECT_EQ(most([](Batch& x) { x.b.stride = -next; }), 0);
+    EXPECT_EQ(most([](Batch& x) { ++x.b.first.data; }), 0);
+    EXPECT_EQ(most([](Batch& x) { ++x.b.first.row_stride; }), 0);
+    EXPECT_EQ(most([](Batch& x) { x.a.first.columns = x.b.first.rows = 40; }), 0);
+    EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), 0);
+    EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next + 64}; }), 0);
+    EXPECT_EQ(most([](Batch& x) { x.c.pointers = reinterpret_cast<float* const*>(64); }), 0);
+    context_.set_scratch(somewhere, 1 << 20);
+    EXPECT_EQ(most(packed), 16);
+    EXPECT_EQ(most(shared), extents);
+    context_.set_scratch(somewhere, (1 << 16) - 1);
+    EXPECT_EQ(most(packed), 0);
+    EXPECT_EQ(most(shared), 0);
+    context_.set_scratch(nullptr, 0);
+}
 
 /// Below a tile, whole tiles, 1 to 4 lines below, beside and both, ragged tiles; k that is and is
 /// not a multiple of a step; pieces of k.

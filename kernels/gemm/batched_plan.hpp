@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "batched_table.hpp"
+#include "pipelined_plan.hpp"
 
 namespace tinyblas {
 
@@ -17,6 +18,7 @@ enum class GemmBatchRoute {
     square,      // `entry`: of gemm_square_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
+    pipelined,
 };
 
 struct GemmBatchPlan {
@@ -87,16 +89,29 @@ constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
+/// Whether the rung pipelined is the fastest for a batch that it takes: its tiles, 128 x 256, are
+/// mostly C's, and even their last turn keeps most of the GPU busy.
+constexpr bool gemm_batch_pipelined(const GemmBatchExtents& x) {
+    if (x.m < 128 || x.n <= 128 || x.k < 64) return false;
+    const std::int64_t tiles = pipelined_tiles(x.m, x.n) * x.count,
+                       at_once = pipelined_multiprocessors;
+    const std::int64_t turns = pipelined_pieces(tiles, at_once);
+    return turns > 1 && 8 * tiles >= 7 * turns * at_once;
+}
+
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
-/// device knows where matrices begin, so that it must be one launch.
+/// device knows where matrices begin, so that it must be one launch. `pipelined`: the products that
+/// the rung pipelined takes in a launch.
 constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                         const GemmBatchExtents& x, int square,
-                                        bool pointers = false) {
+                                        bool pointers = false, std::int64_t pipelined = 0) {
     constexpr std::int64_t flat = std::int64_t{1} << 30;  // products: fewer blocks
     if (x.largest() <= 8 && x.k <= 8)
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
+    if (gemm_batch_pipelined({x.m, x.n, x.k, x.count < pipelined ? x.count : pipelined}))
+        return {GemmBatchRoute::pipelined, -1, pipelined};
     if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {

@@ -24,11 +24,11 @@ class PipelinedTurn {
           to_(&shared.a[0][p_][row_]),
           stride_(operand.stride) {}
 
-    __device__ __forceinline__ void begin(const PipelinedOperand& operand, std::int64_t first,
-                                          std::int64_t p) {
+    __device__ __forceinline__ void begin(const PipelinedOperand& operand, std::int64_t offset,
+                                          std::int64_t first, std::int64_t p) {
         const std::int64_t left = operand.rows - first;
         rows_ = static_cast<int>(left < rows ? left : rows);
-        from_ = operand.data + (first + row_) * stride_ + p + p_;
+        from_ = operand.data + offset + (first + row_) * stride_ + p + p_;
     }
 
     /// Reads the next stage's share, of whose k the first `valid` exist; what does not is zero.
@@ -92,7 +92,12 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work, Pipelined
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * block_m;
         const int j = static_cast<int>(place.j) * block_n;
-        if (turn) turned.begin(work.a, i, std::int64_t{piece.first} * block_k);
+        const auto product = static_cast<int>(place.product);
+        const int a_p = product * work.a.k_apart, a_i = i + product * work.a.rows_apart;
+        const int b_p = product * work.b.k_apart, b_j = j + product * work.b.rows_apart;
+        if (turn)
+            turned.begin(work.a, place.product * work.a.apart, i,
+                         std::int64_t{piece.first} * block_k);
         const auto whole = static_cast<unsigned>(work.k / block_k);
 #pragma unroll 1
         for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
@@ -103,8 +108,8 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work, Pipelined
             if (!turn || thread == 0) {
                 const int p = static_cast<int>(step) * block_k;
                 device::arrive_expecting(full, bytes);
-                if (!turn) device::copy_tile(a + stage * a_bytes, work.a.map, p, i, full);
-                device::copy_tile(b + stage * b_bytes, work.b.map, p, j, full);
+                if (!turn) device::copy_tile(a + stage * a_bytes, work.a.map, a_p + p, a_i, full);
+                device::copy_tile(b + stage * b_bytes, work.b.map, b_p + p, b_j, full);
             }
             if (turn) {
                 turned.write(stage);

@@ -29,6 +29,7 @@ struct PipelinedPiece {
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
+    unsigned products = 1;          // of a batch; their tiles follow each other
 
     constexpr PipelinedWorkload() = default;
     constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
@@ -61,23 +62,25 @@ struct PipelinedWorkload {
             number -= (end - 1) / steps - first_tile + 1;
         }
         const unsigned tile = cut + number * blocks + block;
-        return {tile, 0, tile < tiles_m * tiles_n ? steps : 0};
+        return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
     }
     constexpr bool cuts(const PipelinedPiece& piece) const {
         return piece.last - piece.first < steps;
     }
 
     struct Place {
-        unsigned i, j;
+        unsigned product, i, j;
     };
-    /// Tile row and column. Down 12 tile rows, then along: neighbours share tiles of A and B in the
-    /// L2 cache.
+    /// Product, tile row and column. Down 12 tile rows, then along: neighbours share tiles of A and
+    /// B in the L2 cache.
     constexpr Place place(unsigned tile) const {
         constexpr unsigned band = 12;
+        const unsigned product = tile / (tiles_m * tiles_n);
+        tile -= product * (tiles_m * tiles_n);
         const unsigned above = tile / (band * tiles_n) * band;
         const unsigned rows = tiles_m - above < band ? tiles_m - above : band;
         const unsigned inside = tile - above * tiles_n, j = inside / rows;
-        return {above + inside - j * rows, j};
+        return {product, above + inside - j * rows, j};
     }
 };
 
@@ -101,6 +104,17 @@ struct GemmPipelinedPlan {
 
 /// Elements from k to k of a packed operand.
 constexpr std::int64_t pipelined_pitch(std::int64_t extent) { return (extent + 31) / 32 * 32; }
+constexpr std::size_t pipelined_packed_bytes(std::int64_t extent, std::int64_t k) {
+    return static_cast<std::size_t>(pipelined_pitch(extent) * k) * sizeof(float);
+}
+
+constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {
+    return (extent + piece - 1) / piece;
+}
+constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n) {
+    return pipelined_pieces(m, pipelined_tile.block_m) *
+           pipelined_pieces(n, pipelined_tile.block_n);
+}
 
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
 inline constexpr unsigned pipelined_multiprocessors = 132;
@@ -113,6 +127,21 @@ struct PipelinedCosts {
 };
 inline constexpr PipelinedCosts pipelined_costs;
 
+/// The tiles of a batch of products, few enough for 31 bits: all whole.
+constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n, std::int64_t k,
+                                                 std::int64_t count) {
+    constexpr GemmTile t = pipelined_tile;
+    const auto pieces = [](std::int64_t extent, int piece) {
+        return static_cast<unsigned>(pipelined_pieces(extent, piece));
+    };
+    const std::int64_t tiles = pipelined_tiles(m, n) * count;
+    PipelinedWorkload load(pieces(m, t.block_m), pieces(n, t.block_n), 0, pieces(k, t.block_k),
+                           tiles < pipelined_multiprocessors ? static_cast<unsigned>(tiles)
+                                                             : pipelined_multiprocessors);
+    load.products = static_cast<unsigned>(count);
+    return load;
+}
+
 /// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes.
 constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, std::int64_t k,
                                                 PipelinedLayout a, PipelinedLayout b,
@@ -122,9 +151,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
     constexpr GemmTile t = pipelined_tile;
     GemmPipelinedPlan best;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
-    const auto pieces = [](std::int64_t extent, std::int64_t piece) {
-        return (extent + piece - 1) / piece;
-    };
+    constexpr auto pieces = pipelined_pieces;
     const auto steps = pieces(k, t.block_k);
     const auto fringe = [](std::int64_t extent, int block) {
         const std::int64_t rest = extent % block;
@@ -155,7 +182,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         constexpr std::int64_t at_once = pipelined_multiprocessors;
         if (tiles > (std::int64_t{1} << 31)) continue;
         const auto packed = [&](bool pack, std::int64_t extent) {
-            return pack ? static_cast<std::size_t>(pipelined_pitch(extent) * k) * sizeof(float) : 0;
+            return pack ? pipelined_packed_bytes(extent, k) : 0;
         };
         plan.pack_a_bytes = packed(plan.pack_a, m);
         plan.pack_b_bytes = packed(plan.pack_b, n);

@@ -20,6 +20,9 @@ struct PipelinedOperand {
     const float* data;
     std::int64_t rows, stride;
     bool turned;
+    // From product to product of a batch: k and rows of the map; if turned, elements.
+    int k_apart, rows_apart;
+    std::int64_t apart;
 };
 
 struct PipelinedWork {
@@ -28,8 +31,9 @@ struct PipelinedWork {
     MatrixView<float> c;
     std::int64_t k;
     PipelinedWorkload load;
-    float* partials;     // of the tiles' pieces, two a block
-    unsigned* counters;  // for each tile that is cut, one a warp
+    float* partials;       // of the tiles' pieces, two a block
+    unsigned* counters;    // for each tile that is cut, one a warp
+    std::int64_t c_apart;  // from product to product
 };
 
 struct PipelinedShared {

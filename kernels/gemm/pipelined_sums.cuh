@@ -89,8 +89,9 @@ class PipelinedSums {
     /// C = sums + beta C for the tile. Few branches: with many, ptxas keeps the main loop's
     /// accumulators less well.
     __device__ __forceinline__ void store(const PipelinedWork& work, unsigned tile) {
-        const MatrixView<float>& c = work.c;
         const auto place = work.load.place(tile);
+        MatrixView<float> c = work.c;
+        c.data += place.product * work.c_apart;
         const int thread = static_cast<int>(threadIdx.x);
         const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread);
         const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread);
