@@ -183,7 +183,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
     const std::int64_t rows = call.c.rows - plan.fringe_m, columns = call.c.columns - plan.fringe_n;
     void* const scratch = plan.scratch_bytes > 0 ? context.scratch(plan.scratch_bytes) : nullptr;
     void* counters = nullptr;
-    if (plan.load.cut > 0)
+    if (plan.load.cut > 0 && !plan.sums_apart)
         counters =
             context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm");
     launch_tiles(context.stream(), part_of(call, 0, 0, rows, columns), plan, scratch,

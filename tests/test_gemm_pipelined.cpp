@@ -30,10 +30,11 @@ class GemmPipelined : public testing::Test {
     }
     /// Runs the call with all of its tiles cut among `blocks` blocks. Plans do that from 264 steps
     /// of all tiles on, which take long under emulation. Returns who has which piece.
-    PipelinedWorkload run_cut(GemmProblem<float>& p, unsigned blocks) {
+    PipelinedWorkload run_cut(GemmProblem<float>& p, unsigned blocks, bool sums_apart = false) {
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context_);
         const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
         GemmPipelinedPlan plan = plan_gemm_pipelined(call);
+        plan.sums_apart = sums_apart;
         PipelinedWorkload& load = plan.load;
         load = {load.tiles_m, load.tiles_n, load.tiles_m * load.tiles_n, load.steps, blocks};
         EXPECT_GE(load.cut * load.steps, 2 * blocks);
@@ -184,12 +185,14 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
     for (const auto& [shape, blocks] :
          {std::pair(Shape{20, 30, 100}, 3u), std::pair(Shape{129, 259, 160}, 4u),
           std::pair(Shape{200, 256, 150}, 3u)}) {
-        GemmProblem<float> p(shape, blocks);
-        p.alpha = 2;
-        p.beta = -1;
-        p.fill_integers();
-        run_cut(p, blocks);
-        EXPECT_TRUE(exact(p));
+        for (const bool sums_apart : {false, true}) {
+            GemmProblem<float> p(shape, blocks);
+            p.alpha = 2;
+            p.beta = sums_apart ? 0 : -1;
+            p.fill_integers();
+            run_cut(p, blocks, sums_apart);
+            EXPECT_TRUE(exact(p));
+        }
     }
 }
 

@@ -107,6 +107,10 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
 inline void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
     device::launch_large_dependent("gemm", gemm_pipelined, work.load.blocks,
                                    pipelined_tile.threads(), sizeof(PipelinedShared), stream, work);
+    if (work.load.cut == 0 || work.counters) return;
+    constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;
+    device::launch_dependent("gemm", gemm_pipelined_sums, dim3(sums, work.load.cut),
+                             pipelined_tile.multipliers(), stream, work);
 }
 
 }  // namespace tinyblas

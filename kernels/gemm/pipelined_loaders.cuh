@@ -28,12 +28,14 @@ class PipelinedTurn {
                                           std::int64_t first, std::int64_t p) {
         const std::int64_t left = operand.rows - first;
         rows_ = static_cast<int>(left < rows ? left : rows);
-        from_ = operand.data + offset + (first + row_) * stride_ + p + p_;
+        from_ =
+            operand.data + offset + (first + (row_ < rows_ ? row_ : rows_ - 1)) * stride_ + p + p_;
     }
 
-    /// Reads the next stage's share, of whose k the first `valid` exist; what does not is zero.
+    /// Reads the next stage's share, of whose k the first `valid` exist; what does not is zero. In
+    /// place of rows that do not exist, which no one stores, the last one.
     __device__ __forceinline__ void read(int valid) {
-        if (rows_ == rows && valid == depth)
+        if (valid == depth)
             read<true>(valid);
         else
             read<false>(valid);
@@ -59,11 +61,11 @@ class PipelinedTurn {
 #pragma unroll
                 for (int q = 0; q < 4; ++q) {
                     share_[e][q] = 0;
-                    if (row_ + e < rows_ && p_ + q < valid) share_[e][q] = __ldg(from + q);
+                    if (p_ + q < valid) share_[e][q] = __ldg(from + q);
                 }
             }
             // Found anew each time: pointers to all rows would take too many registers.
-            from = device::opaque(from + stride_);
+            from = device::opaque(from + (row_ + e + 1 < rows_ ? stride_ : 0));
         }
     }
 

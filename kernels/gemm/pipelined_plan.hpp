@@ -96,6 +96,7 @@ struct GemmPipelinedPlan {
     int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
     GemmSlicedPlan below, beside;
     bool turn_a = false, pack_a = false, pack_b = false;
+    bool sums_apart = false;  // pieces' sums are added up by a kernel of their own
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
     std::size_t scratch_bytes = 0;
     double seconds = 0;
@@ -119,11 +120,12 @@ constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n) {
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
 inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
-/// after it, which loads while that one is stored, and a piece of a tile; parts of sums that meet;
-/// a launch; how much longer it takes where threads turn A; bytes that packing moves.
+/// after it, which loads while that one is stored, and a piece of a tile; parts of sums that meet,
+/// or a kernel that adds them up; a launch; how much longer it takes where threads turn A; bytes
+/// that packing moves.
 struct PipelinedCosts {
-    double step = 2.495, tile = 5, next = 2, piece = 8.75, meeting = 1.5, launch = 3, turn = 1.013,
-           packed_bytes = 3.75e6;
+    double step = 2.495, tile = 5, next = 2, piece = 8.75, meeting = 1.5, sums_apart = 9,
+           launch = 3, turn = 1.013, packed_bytes = 3.75e6;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 
@@ -186,7 +188,9 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         };
         plan.pack_a_bytes = packed(plan.pack_a, m);
         plan.pack_b_bytes = packed(plan.pack_b, n);
-        const auto consider = [&](std::int64_t cut, std::int64_t blocks, std::int64_t met) {
+        // `met`: pieces that meet in a tile, as many as blocks share it, or in any number.
+        const auto consider = [&](std::int64_t cut, std::int64_t blocks, std::int64_t met = 0,
+                                  bool even = false) {
             if (cut * steps >= std::int64_t{1} << 31 || (cut > 0 && cut * steps < 2 * blocks))
                 return;
             plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
@@ -201,16 +205,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             for (const GemmSlicedPlan& strip : {plan.below, plan.beside})
                 if (strip.scratch_bytes > plan.scratch_bytes)
                     plan.scratch_bytes = strip.scratch_bytes;
+            // Where they are uneven, a block has two pieces, whose costs have the first of them in.
+            const std::int64_t more = even ? met : met > 3 ? met - 3 : 0;
+            const double meeting = cost.meeting * static_cast<double>(more);
+            plan.sums_apart = meeting > cost.sums_apart;
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(pieces(cut * steps, blocks));
             double time = all * cost.step * (turn ? cost.turn : 1) +
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
-                          (cut == 0  ? 0
-                           : met > 0 ? 1
-                                     : 2) *
-                              cost.piece +
-                          cost.meeting * static_cast<double>(met) + cost.launch;
+                          (cut > 0 ? (even ? 1 : 2) * cost.piece : 0) +
+                          (plan.sums_apart ? cost.sums_apart : meeting) + cost.launch;
             if (plan.pack_a || plan.pack_b)
                 time += 1 + 2 * static_cast<double>(plan.pack_a_bytes + plan.pack_b_bytes) /
                                 cost.packed_bytes;
@@ -219,12 +224,12 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
                 best = plan;
         };
-        consider(0, tiles < at_once ? tiles : at_once, 0);
+        consider(0, tiles < at_once ? tiles : at_once);
         const std::int64_t split = at_once / tiles, last = tiles % at_once;
-        if (split > 1) consider(tiles, tiles * split, split);
+        if (split > 1) consider(tiles, tiles * split, split, true);
         if (last > 0) {
-            consider(last, at_once, 0);
-            if (tiles > at_once) consider(last + at_once, at_once, 0);
+            consider(last, at_once, at_once / last + 1);
+            if (tiles > at_once) consider(last + at_once, at_once);
         }
     }
     return best;

@@ -32,7 +32,7 @@ struct PipelinedWork {
     std::int64_t k;
     PipelinedWorkload load;
     float* partials;       // of the tiles' pieces, two a block
-    unsigned* counters;    // for each tile that is cut, one a warp
+    unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
 };
 

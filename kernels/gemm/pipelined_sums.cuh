@@ -22,6 +22,13 @@ struct PipelinedPieces {
     __device__ __forceinline__ unsigned place(unsigned block) const {
         return 2 * block + (block == first ? 1 : 0);
     }
+    /// Where a thread's first sum of that piece is left; the next ones lie as many further on as
+    /// there are threads.
+    __device__ __forceinline__ float* left_by(const PipelinedWork& work, unsigned block,
+                                              unsigned thread) const {
+        constexpr GemmTile t = pipelined_tile;
+        return work.partials + std::size_t{place(block)} * (t.block_m * t.block_n) + thread;
+    }
 };
 
 /// Whether the calling warp is the last one with its part of the tile: then what the others have
@@ -59,19 +66,15 @@ class PipelinedSums {
     __device__ __forceinline__ bool add_up(const PipelinedWork& work, const PipelinedPiece& piece) {
         constexpr int stride = t.multipliers();
         const PipelinedPieces pieces(work.load, piece.tile);
-        const auto left_by = [&](unsigned block) {
-            return work.partials + std::size_t{pieces.place(block)} * (t.block_m * t.block_n) +
-                   threadIdx.x;
-        };
-        float* const own = left_by(blockIdx.x);
+        float* const own = pieces.left_by(work, blockIdx.x, threadIdx.x);
 #pragma unroll
         for (int s = 0; s < count; ++s) own[s * stride] = sums_[s];
-        if (!comes_last(work, piece.tile, pieces, threadIdx.x / 32)) return false;
+        if (!work.counters || !comes_last(work, piece.tile, pieces, threadIdx.x / 32)) return false;
 #pragma unroll
         for (int s = 0; s < count; ++s) sums_[s] = 0;
 #pragma unroll 1
         for (unsigned block = pieces.first; block <= pieces.last; ++block) {
-            const float* const from = left_by(block);
+            const float* const from = pieces.left_by(work, block, threadIdx.x);
             constexpr int at_once = 32;
 #pragma unroll
             for (int s = 0; s < count; s += at_once) {
@@ -159,5 +162,33 @@ class PipelinedSums {
 
     float sums_[count];
 };
+
+/// Where many pieces make a tile: adds them up as PipelinedSums::add_up does, all tiles at once. A
+/// thread has one sum of a tile. Limit: the latency of a few loads in a row.
+__global__ void __launch_bounds__(pipelined_tile.multipliers())
+    gemm_pipelined_sums(const __grid_constant__ PipelinedWork work) {
+    constexpr GemmTile t = pipelined_tile;
+    using Tile = PipelinedSums::Tile;
+    device::let_dependents_start();
+    device::wait_for_launcher();
+    const unsigned tile = blockIdx.y, number = blockIdx.x, thread = threadIdx.x;
+    const PipelinedPieces pieces(work.load, tile);
+    if (pieces.first == pieces.last) return;  // the tile is whole after all
+    float sum = 0;
+#pragma unroll 8
+    for (unsigned block = pieces.first; block <= pieces.last; ++block)
+        sum += device::load_fresh(pieces.left_by(work, block, thread) + number * t.multipliers());
+    const int row = static_cast<int>(number) / t.thread_n,
+              v = static_cast<int>(number) % t.thread_n;
+    const auto place = work.load.place(tile);
+    const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(static_cast<int>(thread)) +
+                           row / 4 * 4 * t.lanes_m() + row % 4;
+    const std::int64_t j = std::int64_t{place.j} * t.block_n +
+                           Tile::column(static_cast<int>(thread)) + v / 4 * 4 * t.lanes_n() + v % 4;
+    if (i >= work.c.rows || j >= work.c.columns) return;
+    float& c = work.c(i, j);
+    if (work.beta != 0) device::multiply_add(sum, work.beta, c);
+    c = sum;
+}
 
 }  // namespace tinyblas
