@@ -185,6 +185,7 @@ template <class T, int entry>
 __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
     gemm_tuned_batched(GemmBatch<T> x) {
+    device::wait_for_launcher();
     gemm_tuned_tile<T, entry>(x.alpha, x.a.at(blockIdx.y), x.b.at(blockIdx.y), x.beta, x.c.first,
                               GemmGate{}, [&] { return x.c.at(device::opaque(blockIdx.y)); });
 }
@@ -203,10 +204,10 @@ void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, Ma
 template <class T, int entry>
 void launch_gemm_tuned_batched(device::Stream stream, const GemmBatch<T>& x) {
     const std::int64_t blocks = GemmTunedRaster<entry>(x.m(), x.n()).blocks();
-    device::launch_large("gemm", gemm_tuned_batched<T, entry>,
-                         dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-                         gemm_table[entry].tile.threads(),
-                         sizeof(typename TileStream<T, entry>::Tiles), stream, x);
+    device::launch_large_dependent(
+        "gemm", gemm_tuned_batched<T, entry>,
+        dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
+        gemm_table[entry].tile.threads(), sizeof(typename TileStream<T, entry>::Tiles), stream, x);
 }
 
 }  // namespace tinyblas

@@ -214,6 +214,7 @@ __global__ void __launch_bounds__(
     device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
                             sliced_tile(entry, device::reallocates_registers).threads()))
     gemm_sliced(const SlicedWork work) {
+    device::wait_for_launcher();
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
     constexpr GemmTile t = s.tile;
     if constexpr (!sliced_compiled) return device::trap();
@@ -280,7 +281,7 @@ void launch_gemm_sliced(device::Stream stream, const SlicedWork& work, bool real
     };
     const dim3 grid(work.cut.units(), tiles(work.c.rows, s.tile.block_m),
                     tiles(work.c.columns, s.tile.block_n));
-    device::launch_grid_of_clusters(
+    device::launch_dependent_clusters(
         "gemm", gemm_sliced<entry>, grid, work.cluster ? work.cut.ranks() : 1, s.threads(),
         work.cluster ? sizeof(SlicedClusterShared<entry>) : sizeof(SlicedShared<entry>), stream,
         work);

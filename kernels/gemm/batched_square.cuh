@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
                                                           gemm_square_table[entry].threads()))
     gemm_batched_square(float alpha, const float* a_data, const float* b_data, float beta,
                         float* c_data, std::int64_t batch) {
+    device::wait_for_launcher();
     constexpr GemmSquare s = gemm_square_table[entry];
     using Matrices = float[s.matrices][s.n][s.n];
     auto& a_tile = device::shared<struct SquaresOfA, Matrices>();
@@ -137,10 +138,10 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
 template <int entry>
 void launch_gemm_batched_square(device::Stream stream, const GemmBatch<float>& x) {
     constexpr GemmSquare s = gemm_square_table[entry];
-    device::launch("gemm", gemm_batched_square<entry>,
-                   device::grid((x.count + s.matrices - 1) / s.matrices, "gemm"), s.threads(),
-                   stream, x.alpha, x.a.first.data, x.b.first.data, x.beta, x.c.first.data,
-                   x.count);
+    device::launch_dependent("gemm", gemm_batched_square<entry>,
+                             device::grid((x.count + s.matrices - 1) / s.matrices, "gemm"),
+                             s.threads(), stream, x.alpha, x.a.first.data, x.b.first.data, x.beta,
+                             x.c.first.data, x.count);
 }
 
 }  // namespace tinyblas

@@ -104,6 +104,7 @@ template <class T, int entry, bool a_along_k, bool b_along_k>
 __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
                                   gemm_batch_blocks(gemm_batch_table[entry]))
     gemm_batched_tile(GemmBatch<T> x, int stages) {
+    device::wait_for_launcher();
     constexpr GemmBatchTile t = gemm_batch_table[entry];
     using Shared = GemmBatchShared<T, entry, a_along_k, b_along_k>;
     // Machine code for other GPUs holds portable entries alone, and is never asked for others.
@@ -186,7 +187,7 @@ void launch_gemm_batched_tile(device::Stream stream, const GemmBatch<T>& x) {
     };
     const int stages = Shared::stages(x.k());
     const unsigned count = blocks(x.count, matrices);
-    device::launch_large(
+    device::launch_large_dependent(
         "gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>,
         matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count),
         t.threads(), stages * sizeof(typename Shared::template Stages<1>), stream, x, stages);

@@ -94,6 +94,7 @@ template <class T, bool vectors, int fixed_lanes>
 __global__ void __launch_bounds__(fixed_lanes > 0 ? gemv_columns_most_threads
                                                   : gemv_columns_any_lanes_threads)
     gemv_columns(GemvCall<T> call, unsigned slabs, unsigned lanes, GemvPieces<T> pieces) {
+    device::wait_for_launcher();
     constexpr int size = group_size<T>;
     constexpr bool fixed = fixed_lanes > 0;
     if constexpr (fixed) lanes = fixed_lanes;
@@ -184,10 +185,10 @@ void launch_gemv_columns(const char* operation, device::Stream stream, const Gem
                          const GemvPlan& plan, const GemvPieces<T>& pieces) {
     const std::int64_t width = std::int64_t{plan.lanes} * group_size<T>;
     const std::int64_t slabs = (call.a.columns - 1) / width + 1;
-    device::launch(operation, gemv_columns<T, vectors, fixed_lanes>,
-                   device::grid(slabs * plan.pieces, operation),
-                   static_cast<unsigned>(plan.threads), stream, call, static_cast<unsigned>(slabs),
-                   static_cast<unsigned>(plan.lanes), pieces);
+    device::launch_dependent(
+        operation, gemv_columns<T, vectors, fixed_lanes>,
+        device::grid(slabs * plan.pieces, operation), static_cast<unsigned>(plan.threads), stream,
+        call, static_cast<unsigned>(slabs), static_cast<unsigned>(plan.lanes), pieces);
 }
 
 }  // namespace tinyblas

@@ -123,6 +123,7 @@ __device__ __forceinline__ void add_part(T (&sums)[team_rows][group_size<T>],
 template <class T, bool vectors, int team_rows>
 __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     gemv_long_rows(GemvCall<T> call, unsigned teams_of_rows, int team_warps, GemvPieces<T> pieces) {
+    device::wait_for_launcher();
     using Lane = GemvLane<vectors, T>;
     constexpr int unroll = gemv_long_unroll(team_rows), chunk = Lane::chunk;
     constexpr unsigned most_warps = gemv_long_most_threads / warp_lanes;
@@ -191,9 +192,9 @@ void launch_gemv_long_rows(const char* operation, device::Stream stream, const G
     const std::int64_t of_block = std::int64_t{teams} * team_rows;
     const std::int64_t teams_of_rows = (call.a.rows - 1) / of_block + 1;
     const unsigned blocks = device::grid(teams_of_rows * plan.pieces, operation);
-    device::launch(operation, gemv_long_rows<T, vectors, team_rows>, blocks,
-                   static_cast<unsigned>(plan.threads), stream, call,
-                   static_cast<unsigned>(teams_of_rows), plan.team_warps, pieces);
+    device::launch_dependent(operation, gemv_long_rows<T, vectors, team_rows>, blocks,
+                             static_cast<unsigned>(plan.threads), stream, call,
+                             static_cast<unsigned>(teams_of_rows), plan.team_warps, pieces);
 }
 
 }  // namespace tinyblas

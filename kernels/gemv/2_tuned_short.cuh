@@ -24,6 +24,7 @@ inline constexpr int gemv_short_turns = sizeof(T) / 4;
 
 template <class T, bool vectors>
 __global__ void __launch_bounds__(gemv_short_threads) gemv_short_rows(GemvCall<T> call, int lanes) {
+    device::wait_for_launcher();
     constexpr int size = group_size<T>, sets = gemv_short_sets;
     const int lane = threadIdx.x % warp_lanes;
     const int rows = static_cast<int>(warp_lanes) / lanes;  // of a set
@@ -94,8 +95,9 @@ void launch_gemv_short_rows(const char* operation, device::Stream stream, const 
                             const GemvPlan& plan) {
     const int of_block = gemv_short_threads / plan.lanes * gemv_short_sets;
     const std::int64_t blocks = (call.a.rows - 1) / of_block + 1;
-    device::launch(operation, gemv_short_rows<T, vectors>, device::grid(blocks, operation),
-                   gemv_short_threads, stream, call, plan.lanes);
+    device::launch_dependent(operation, gemv_short_rows<T, vectors>,
+                             device::grid(blocks, operation), gemv_short_threads, stream, call,
+                             plan.lanes);
 }
 
 }  // namespace tinyblas

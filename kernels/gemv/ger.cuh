@@ -37,6 +37,7 @@ struct GerVector {
 template <class T, bool vectors>
 __global__ void __launch_bounds__(ger_threads)
     ger_tile(GerVector<T> x, GerVector<T> y, MatrixView<T> a, unsigned slabs, int lanes) {
+    device::wait_for_launcher();
     constexpr int size = group_size<T>, unroll = ger_unroll;
     const int groups = ger_threads / lanes;
     const int lane = static_cast<int>(threadIdx.x) % lanes;
@@ -93,8 +94,9 @@ void launch_ger(device::Stream stream, const GerVector<T>& x, const GerVector<T>
     const std::int64_t lanes = (row_groups - 1) / slabs + 1;  // as even as it goes
     const std::int64_t rows = ger_threads / lanes * ger_unroll;
     const std::int64_t tiles = (a.rows - 1) / rows + 1;
-    device::launch("ger", ger_tile<T, vectors>, device::grid(slabs * tiles, "ger"), ger_threads,
-                   stream, x, y, a, static_cast<unsigned>(slabs), static_cast<int>(lanes));
+    device::launch_dependent("ger", ger_tile<T, vectors>, device::grid(slabs * tiles, "ger"),
+                             ger_threads, stream, x, y, a, static_cast<unsigned>(slabs),
+                             static_cast<int>(lanes));
 }
 
 }  // namespace tinyblas

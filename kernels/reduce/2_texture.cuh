@@ -19,6 +19,7 @@ template <class Sum, class Operand>
 __global__ void __launch_bounds__(reduce_most_threads, reduce_resident_blocks)
     reduce_texture(const __grid_constant__ Operand x, const __grid_constant__ Operand y,
                    std::int64_t n, ReduceEnd<Sum> end) {
+    device::wait_for_launcher();
     reduce_groups<ReduceFinish::any>(x, y, n, end);
 }
 

@@ -20,6 +20,7 @@ namespace tinyblas {
 template <class Sum, class Operand, ReduceFinish finish>
 __global__ void __launch_bounds__(reduce_most_threads, reduce_resident_blocks)
     reduce_tuned(Operand x, Operand y, std::int64_t n, ReduceEnd<Sum> end) {
+    device::wait_for_launcher();
     reduce_groups<finish>(x, y, n, end);
 }
 

@@ -97,15 +97,17 @@ void launch_reduce_groups(const char* operation,
     const auto threads = static_cast<unsigned>(entry.threads);
     end.cluster = end.cluster && entry.cluster;
     if (end.cluster)
-        return device::launch_cluster(operation, kernel, static_cast<unsigned>(entry.most_blocks),
-                                      threads, stream, x, y, n, end);
+        return device::launch_dependent_clusters(
+            operation, kernel, static_cast<unsigned>(entry.most_blocks),
+            static_cast<unsigned>(entry.most_blocks), threads, 0, stream, x, y, n, end);
     const std::int64_t of_block =
         std::int64_t{group_size<typename Sum::Element>} * reduce_unroll * entry.threads;
     const std::int64_t wanted = n / of_block + (n % of_block != 0);
     const auto blocks = entry.cluster || wanted > entry.most_blocks ? entry.most_blocks
                         : wanted < 1                                ? 1
                                                                     : wanted;
-    device::launch(operation, kernel, static_cast<unsigned>(blocks), threads, stream, x, y, n, end);
+    device::launch_dependent(operation, kernel, static_cast<unsigned>(blocks), threads, stream, x,
+                             y, n, end);
 }
 
 }  // namespace tinyblas
