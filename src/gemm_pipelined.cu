@@ -20,11 +20,10 @@ static_assert(most_cut_tiles * pipelined_counters * sizeof(unsigned) <= Workspac
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     const std::int64_t rows = operand.row_stride, columns = operand.column_stride;
-    if (reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0) return PipelinedLayout::other;
     constexpr std::int64_t longest = std::int64_t{1} << 37;  // stride that the copy engine takes
     if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest)
         return PipelinedLayout::mapped;
-    return columns == 1 && rows % 4 == 0 ? PipelinedLayout::along_k : PipelinedLayout::other;
+    return columns == 1 ? PipelinedLayout::along_k : PipelinedLayout::other;
 }
 
 /// Takes the operand in place, or a copy of it that `task` makes at `packed`.
@@ -35,13 +34,18 @@ PipelinedOperand prepare(const MatrixView<const float>& operand, bool turned, bo
     prepared.rows = operand.rows;
     prepared.stride = turned ? operand.row_stride : operand.column_stride;
     prepared.turned = turned;
+    const auto shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(operand.data) / 4 % 4);
+    prepared.vectors = shift == 0 && operand.row_stride % 4 == 0;
     if (turned) return prepared;
     if (pack) {
         prepared.stride = pipelined_pitch(operand.rows);
         task = {operand, reinterpret_cast<float*>(packed), prepared.stride};
         prepared.data = task.to;
+    } else {
+        prepared.shift = shift;
     }
-    prepared.map = device::map_tiles(prepared.data, operand.columns, operand.rows, prepared.stride,
+    prepared.map = device::map_tiles(prepared.data - prepared.shift, operand.columns,
+                                     operand.rows + prepared.shift, prepared.stride,
                                      pipelined_tile.block_k, block, "gemm");
     return prepared;
 }
@@ -99,7 +103,7 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
     if (operand.layout == PipelinedLayout::other || stride < 0) return operand;
     const bool mapped = operand.layout == PipelinedLayout::mapped;
     if (!mapped && turns) {
-        operand.most = stride % 4 == 0 ? longest : 0;
+        operand.most = longest;
         return operand;
     }
     if (mapped) {
@@ -167,6 +171,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
     work.a.k_apart = static_cast<int>(a.k_apart);
     work.a.rows_apart = static_cast<int>(a.rows_apart);
     work.a.apart = x.a.stride;
+    work.a.vectors = work.a.vectors && x.a.stride % 4 == 0;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);

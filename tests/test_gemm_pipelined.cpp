@@ -53,11 +53,13 @@ class GemmPipelined : public testing::Test {
 /// in each layout; more tiles than blocks.
 TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     int taken = 0;
-    for (const int a : {0, 1, 2, 3})
-        for (const int b : {0, 1, 2, 3})
+    for (const int a : {0, 1, 3, 4})
+        for (const int b : {0, 1, 2, 5, 6})
             for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
                 for (const Shape shape : {Shape{130, 260, 32}, Shape{64, 24, 16}}) {
-                    const std::int64_t count = shape.m == 64 ? 140 : 3;
+                    const bool many = shape.m == 64;
+                    if (many && along.gap > 0) continue;
+                    const std::int64_t count = many ? 140 : 3;
                     BatchProblem<float> p(shape, count, {along, along, along},
                                           {storages[a], storages[b], storages[0]});
                     p.fill_integers();
@@ -95,6 +97,7 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
     const MatrixView<const float> along_k = {somewhere, 256, 64, 64, 1};  // A, turned
     const MatrixView<const float> flat = {somewhere, 64, 256, 256, 1};    // B, mapped
     const MatrixView<const float> upright = {somewhere, 64, 256, 1, 64};  // B, packed
+    const MatrixView<const float> general = {somewhere, 256, 64, 128, 2};
     constexpr std::int64_t next = 256 * 64;
     const GemmBatch<float> usual = {
         1, {deep, next}, {flat, next}, 0, {{somewhere, 256, 256, 256, 1}}, 10};
@@ -120,10 +123,11 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
               8);
     EXPECT_EQ(most([](Batch& x) { x.alpha = 0; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.b.stride = -next; }), 0);
-    EXPECT_EQ(most([](Batch& x) { ++x.b.first.data; }), 0);
+    EXPECT_EQ(most([](Batch& x) { ++x.a.first.data, ++x.b.first.data; }), extents);
     EXPECT_EQ(most([](Batch& x) { ++x.b.first.row_stride; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.a.first.columns = x.b.first.rows = 40; }), 0);
-    EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), 0);
+    EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), extents);
+    EXPECT_EQ(most([&](Batch& x) { x.a = {general, next}; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next + 64}; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.c.pointers = reinterpret_cast<float* const*>(64); }), 0);
     context_.set_scratch(somewhere, 1 << 20);

@@ -82,6 +82,7 @@ __device__ __forceinline__ void pipelined_pack_tile(const PipelinedPackTask& tas
 /// Both operands at once; one without a target is left alone.
 __global__ void __launch_bounds__(pipelined_pack_threads, 6)
     gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b) {
+    device::wait_for_launcher();
     device::let_dependents_start();
     const auto blocks_a = static_cast<unsigned>(a.blocks());
     if (blockIdx.x < blocks_a)
@@ -92,8 +93,9 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
 
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
                                        const PipelinedPackTask& b) {
-    device::launch("gemm", gemm_pipelined_pack, device::grid(a.blocks() + b.blocks(), "gemm"),
-                   pipelined_pack_threads, stream, a, b);
+    device::launch_dependent("gemm", gemm_pipelined_pack,
+                             device::grid(a.blocks() + b.blocks(), "gemm"), pipelined_pack_threads,
+                             stream, a, b);
 }
 
 }  // namespace tinyblas
