@@ -20,10 +20,11 @@ static_assert(most_cut_tiles * pipelined_counters * sizeof(unsigned) <= Workspac
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     const std::int64_t rows = operand.row_stride, columns = operand.column_stride;
+    if (reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0) return PipelinedLayout::other;
     constexpr std::int64_t longest = std::int64_t{1} << 37;  // stride that the copy engine takes
     if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest)
         return PipelinedLayout::mapped;
-    return columns == 1 ? PipelinedLayout::along_k : PipelinedLayout::other;
+    return columns == 1 && rows % 4 == 0 ? PipelinedLayout::along_k : PipelinedLayout::other;
 }
 
 /// Takes the operand in place, or a copy of it that `task` makes at `packed`.
@@ -34,18 +35,13 @@ PipelinedOperand prepare(const MatrixView<const float>& operand, bool turned, bo
     prepared.rows = operand.rows;
     prepared.stride = turned ? operand.row_stride : operand.column_stride;
     prepared.turned = turned;
-    const auto shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(operand.data) / 4 % 4);
-    prepared.vectors = shift == 0 && operand.row_stride % 4 == 0;
     if (turned) return prepared;
     if (pack) {
         prepared.stride = pipelined_pitch(operand.rows);
         task = {operand, reinterpret_cast<float*>(packed), prepared.stride};
         prepared.data = task.to;
-    } else {
-        prepared.shift = shift;
     }
-    prepared.map = device::map_tiles(prepared.data - prepared.shift, operand.columns,
-                                     operand.rows + prepared.shift, prepared.stride,
+    prepared.map = device::map_tiles(prepared.data, operand.columns, operand.rows, prepared.stride,
                                      pipelined_tile.block_k, block, "gemm");
     return prepared;
 }
@@ -103,7 +99,7 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
     if (operand.layout == PipelinedLayout::other || stride < 0) return operand;
     const bool mapped = operand.layout == PipelinedLayout::mapped;
     if (!mapped && turns) {
-        operand.most = longest;
+        operand.most = stride % 4 == 0 ? longest : 0;
         return operand;
     }
     if (mapped) {
@@ -114,6 +110,7 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
         if (stride != 0 && stride != first.rows * first.row_stride) return operand;
         operand.rows_apart = stride / first.row_stride;
     }
+    if (operand.rows_apart % 4 != 0) return operand;  // where the copy engine's tiles begin
     const auto most = [](std::int64_t extent, std::int64_t apart, std::int64_t end) {
         return extent > end ? 0 : apart == 0 ? longest : (end - extent) / apart + 1;
     };
@@ -171,7 +168,6 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
     work.a.k_apart = static_cast<int>(a.k_apart);
     work.a.rows_apart = static_cast<int>(a.rows_apart);
     work.a.apart = x.a.stride;
-    work.a.vectors = work.a.vectors && x.a.stride % 4 == 0;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);

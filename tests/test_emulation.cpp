@@ -177,6 +177,30 @@ TEST(Phases, AMissingWaitReadsNaN) {
 #endif
 }
 
+/// One row of 32 floats of a matrix, from this column on.
+__global__ void copies_from(float* to, const __grid_constant__ device::TileMap map, int column) {
+    auto& shared = device::shared<struct CopiesFromTag, Phased>();
+    const auto barrier = device::SharedPointer<std::uint64_t>(&shared.barrier).address();
+    device::make_barrier(barrier, 1);
+    device::arrive_expecting(barrier, 128);
+    device::copy_tile(device::SharedPointer<float>(shared.values).address(), map, 0, column,
+                      barrier);
+    device::wait_for_phase(barrier, 0);
+    *to = shared.values[0];
+}
+
+TEST(Phases, TilesBeginAtMultiplesOf16Bytes) {
+    alignas(16) float from[64];
+    for (int i = 0; i < 64; ++i) from[i] = static_cast<float>(i);
+    const auto map = device::map_tiles(from, 1, 64, 64, 1, 32, "test");
+    float value = 0;
+    EXPECT_EQ(report(copies_from, 1, 1, &value, map, 8), "no error");
+    EXPECT_EQ(value, 8);
+    for (const int column : {1, 2, 3, 9})
+        EXPECT_THAT(report(copies_from, 1, 1, &value, map, column),
+                    HasSubstr("column is not a multiple of 16 bytes"));
+}
+
 constexpr int divergent_line = __LINE__ + 3;
 __global__ void divergent() {
     if (threadIdx.x < 3)  // NOLINT(bugprone-branch-clone): that is the bug

@@ -53,10 +53,10 @@ class GemmPipelined : public testing::Test {
 /// in each layout; more tiles than blocks.
 TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     int taken = 0;
-    for (const int a : {0, 1, 3, 4})
-        for (const int b : {0, 1, 2, 5, 6})
+    for (const int a : {0, 1, 2, 3})
+        for (const int b : {0, 1, 2, 3})
             for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
-                for (const Shape shape : {Shape{130, 260, 32}, Shape{64, 24, 16}}) {
+                for (const Shape shape : {Shape{132, 260, 32}, Shape{64, 24, 16}}) {
                     const bool many = shape.m == 64;
                     if (many && along.gap > 0) continue;
                     const std::int64_t count = many ? 140 : 3;
@@ -76,12 +76,13 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                     for (auto* operand : p.operands()) operand->download(context_);
                     EXPECT_TRUE(exact(p)) << p;
                 }
-    EXPECT_EQ(taken, 60);  // all but those of B that are packed with a gap
+    EXPECT_EQ(taken, 64);  // the others: B packed with a gap, or products at odd places
 }
 
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
     for (const int b : {0, 1}) {
-        BatchProblem<float> p({128, 130, 64}, 231, {}, {storages[0], storages[b], storages[0]});
+        BatchProblem<float> p({128, 132, 64}, 231, {below, b == 0 ? below : beside, below},
+                              {storages[0], storages[b], storages[0]});
         p.alpha = 0.7f;
         p.beta = -0.3f;
         p.fill_normal();
@@ -123,10 +124,15 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
               8);
     EXPECT_EQ(most([](Batch& x) { x.alpha = 0; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.b.stride = -next; }), 0);
-    EXPECT_EQ(most([](Batch& x) { ++x.a.first.data, ++x.b.first.data; }), extents);
+    EXPECT_EQ(most([](Batch& x) { ++x.b.first.data; }), 0);
+    EXPECT_EQ(most([](Batch& x) {
+                  x.b.first.row_stride = 4096;
+                  x.b.stride = 514;  // tiles would begin at half of 16 bytes
+              }),
+              0);
     EXPECT_EQ(most([](Batch& x) { ++x.b.first.row_stride; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.a.first.columns = x.b.first.rows = 40; }), 0);
-    EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), extents);
+    EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.a = {general, next}; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next + 64}; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.c.pointers = reinterpret_cast<float* const*>(64); }), 0);

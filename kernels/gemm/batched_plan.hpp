@@ -59,7 +59,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 48) return gemm_batch_tile(3);
     if (x.largest() <= 64) return gemm_batch_tile(4);
     if (x.smallest() <= 32) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
-    if (x.largest() <= 256 && x.tiles(32) <= 264) return gemm_batch_tile(2);
+    if (x.largest() <= 256 && x.tiles(32) <= 132) return gemm_batch_tile(2);
     if (x.largest() <= 128 && x.tiles(32) <= 512) return gemm_batch_tile(1);
     if (x.largest() <= 96) return gemm_batch_tile(5);
     if (x.k <= 128 && (x.n <= 64 || x.tiles(64) <= (x.k <= 64 ? 2112 : 264)))

@@ -22,8 +22,7 @@ class PipelinedTurn {
         : p_(thread % 32 / 8 * 4),
           row_((thread / 32 * 8 + thread % 8) * 4),
           to_(&shared.a[0][p_][row_]),
-          stride_(operand.stride),
-          vectors_(operand.vectors) {}
+          stride_(operand.stride) {}
 
     __device__ __forceinline__ void begin(const PipelinedOperand& operand, std::int64_t offset,
                                           std::int64_t first, std::int64_t p) {
@@ -36,7 +35,7 @@ class PipelinedTurn {
     /// Reads the next stage's share, of whose k the first `valid` exist; what does not is zero. In
     /// place of rows that do not exist, which no one stores, the last one.
     __device__ __forceinline__ void read(int valid) {
-        if (valid == depth && vectors_)
+        if (valid == depth)
             read<true>(valid);
         else
             read<false>(valid);
@@ -51,12 +50,12 @@ class PipelinedTurn {
     }
 
   private:
-    template <bool vectors>
+    template <bool whole>
     __device__ __forceinline__ void read(int valid) {
         const float* from = from_;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-            if (vectors) {
+            if (whole) {
                 device::load_read_only(share_[e], from);
             } else {
 #pragma unroll
@@ -74,7 +73,6 @@ class PipelinedTurn {
     float* to_;
     const float* from_ = nullptr;
     std::int64_t stride_;
-    bool vectors_;
     float share_[4][4];
 };
 
@@ -97,10 +95,8 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work, Pipelined
         const int i = static_cast<int>(place.i) * block_m;
         const int j = static_cast<int>(place.j) * block_n;
         const auto product = static_cast<int>(place.product);
-        const int a_p = product * work.a.k_apart,
-                  a_i = work.a.shift + i + product * work.a.rows_apart;
-        const int b_p = product * work.b.k_apart,
-                  b_j = work.b.shift + j + product * work.b.rows_apart;
+        const int a_p = product * work.a.k_apart, a_i = i + product * work.a.rows_apart;
+        const int b_p = product * work.b.k_apart, b_j = j + product * work.b.rows_apart;
         if (turn)
             turned.begin(work.a, place.product * work.a.apart, i,
                          std::int64_t{piece.first} * block_k);

@@ -82,6 +82,7 @@ __device__ __forceinline__ void pipelined_pack_tile(const PipelinedPackTask& tas
 /// Both operands at once; one without a target is left alone.
 __global__ void __launch_bounds__(pipelined_pack_threads, 6)
     gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b) {
+    if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
     device::wait_for_launcher();
     device::let_dependents_start();
     const auto blocks_a = static_cast<unsigned>(a.blocks());

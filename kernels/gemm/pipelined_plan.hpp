@@ -86,9 +86,8 @@ struct PipelinedWorkload {
 
 /// How an operand's elements lie.
 enum class PipelinedLayout {
-    mapped,   // neighbours share k, which 16-byte steps lead along: the copy engine reads it in
-              // place
-    along_k,  // neighbours lie along k: threads can turn A's tiles
+    mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
+    along_k,  // neighbours lie along k, 16-byte aligned: threads can turn A's tiles
     other,    // it is packed first
 };
 

@@ -20,8 +20,6 @@ struct PipelinedOperand {
     const float* data;
     std::int64_t rows, stride;
     bool turned;
-    bool vectors;  // if turned: rows begin at multiples of 16 bytes
-    int shift;     // of the first row in the map, which begins at one
     // From product to product of a batch: k and rows of the map; if turned, elements.
     int k_apart, rows_apart;
     std::int64_t apart;

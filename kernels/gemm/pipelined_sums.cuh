@@ -169,6 +169,7 @@ __global__ void __launch_bounds__(pipelined_tile.multipliers())
     gemm_pipelined_sums(const __grid_constant__ PipelinedWork work) {
     constexpr GemmTile t = pipelined_tile;
     using Tile = PipelinedSums::Tile;
+    if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
     device::let_dependents_start();
     device::wait_for_launcher();
     const unsigned tile = blockIdx.y, number = blockIdx.x, thread = threadIdx.x;

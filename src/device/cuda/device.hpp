@@ -528,7 +528,8 @@ __device__ __forceinline__ void copy_bulk(SharedAddress to, const void* from, un
 }
 /// Copies the tile of a matrix whose first element is (row, column), row by row without gaps, to a
 /// multiple of 128 bytes in shared memory, and tells the barrier of all its bytes: what lies
-/// outside the matrix becomes zero. `map`: a kernel's __grid_constant__ parameter.
+/// outside the matrix becomes zero. `column` is a multiple of 4. `map`: a kernel's
+/// __grid_constant__ parameter.
 __device__ __forceinline__ void copy_tile(SharedAddress to, const TileMap& map, int row, int column,
                                           SharedAddress barrier) {
     asm volatile(
