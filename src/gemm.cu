@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "gemm_accurate.hpp"
+#include "gemm_batched.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_launchers.hpp"
 #include "gemm_pipelined.hpp"
@@ -82,6 +83,8 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
             return enqueue_gemm_sliced(context, call, call.plans.sliced);
         if (call.choice.kernel == GemmKernel::pipelined)
             return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
+        if (call.choice.kernel == GemmKernel::batched)
+            return enqueue_gemm_thin(context, call, call.plans.thin);
     } else {
         if (call.choice.kernel == GemmKernel::tensor)
             return enqueue_gemm_tensor(context, call, call.plans.tensor);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "device/runtime.hpp"
+#include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/gate.hpp"
 #include "kernels/gemm/pipelined_plan.hpp"
 #include "kernels/gemm/planes.hpp"
@@ -34,6 +35,7 @@ struct GemmStrictPlans {
     GemmSlicedPlan sliced;
     GemmPipelinedPlan pipelined;
     GemmTensorPlan tensor;
+    GemmThinPlan thin;
 };
 
 /// Whether a rung is one of Precision::fp32.

@@ -69,6 +69,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
             plans.pipelined = plan_gemm_pipelined(call, memory);
+            plans.thin = plan_gemm_thin(call.c.rows, call.c.columns, call.a.columns);
         }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
@@ -163,6 +164,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     consider(GemmKernel::sliced, plans.sliced);
     consider(GemmKernel::pipelined, plans.pipelined);
     consider(GemmKernel::tensor, plans.tensor);
+    if (free) consider(GemmKernel::batched, plans.thin);
     return choice;
 }
 

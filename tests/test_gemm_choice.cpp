@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which strict rung gemm takes where it may choose: by extents, layouts and memory; and that
 // explain tells, without reading anything.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -41,6 +42,32 @@ TEST(SmallGemmChoice, ByExtentsInFloat) {
     if (!runs_here(context, {GemmKernel::pipelined})) return;
     for (const std::int64_t n : {2048, 4096, 4097, 8192, 16'384})
         EXPECT_EQ(chosen<float>(context, {n, n, n}), GemmKernel::pipelined) << n;
+}
+
+// Thin, with a short k, and long: in the tiles of a batch.
+TEST(SmallGemmChoice, ThinAndLong) {
+    Context context;
+    if (!runs_here(context, {GemmKernel::sliced})) return;
+    constexpr GemmKernel batched = GemmKernel::batched;
+    for (const Shape shape :
+         {Shape{1 << 20, 64, 64}, Shape{64, 1 << 20, 64}, Shape{1 << 20, 32, 32},
+          Shape{100'000, 16, 16}, Shape{200'000, 48, 100}})
+        EXPECT_EQ(chosen<float>(context, shape), batched) << shape.m << " " << shape.n;
+    for (const Shape shape : {Shape{1 << 20, 65, 64}, Shape{1 << 20, 64, 129}, Shape{1024, 64, 64},
+                              Shape{std::int64_t{65'535} * 64 + 1, 64, 64}})
+        EXPECT_NE(chosen<float>(context, shape), batched) << shape.m << " " << shape.n;
+    EXPECT_THROW(chosen<float>(context, {1 << 20, 64, 64}, {.kernel = batched}), Error);
+    EXPECT_THAT(told<float>(context, {1 << 20, 64, 64}).reason,
+                testing::HasSubstr("the rung batched is estimated at "));
+    for (const Shape shape : {Shape{20'001, 63, 17}, Shape{30, 40'001, 33}})
+        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
+            GemmProblem<float> p(shape, 720, storage, storages[1], storage);
+            p.fill_integers();
+            p.alpha = 2;
+            p.beta = -1;
+            EXPECT_EQ(p.run(context).kernel, batched);
+            EXPECT_TRUE(exact(p));
+        }
 }
 
 TEST(SmallGemmChoice, ByExtentsInDouble) {

@@ -21,7 +21,8 @@ namespace tinyblas {
 /// `gemv`, where C is a row or a column; and with compute capability 9.0 `sliced`, for small and
 /// thin float products, `pipelined`, for large ones, and `tensor`, double products on tensor cores,
 /// which round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
-/// `batched` says that one launch made a batch.
+/// `batched` says that one launch made a batch, or a thin float product with a short k, in a
+/// batch's tiles.
 enum class GemmKernel {
     best,
     naive,

@@ -123,4 +123,24 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                    : plan_gemm_batch_double(compute_capability, x);
 }
 
+/// One float product in the tiles of a batch, which are the fastest where C is thin, k short and
+/// the rest long: memory limits it.
+struct GemmThinPlan {
+    int entry = -1;      // of gemm_batch_table
+    double seconds = 0;  // estimated, on an H200
+    bool fits = false;
+};
+constexpr GemmThinPlan plan_gemm_thin(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const GemmBatchExtents x = {m, n, k, 1};
+    const int entry = x.smallest() <= 32 ? 1 : 4;
+    if (x.smallest() > 64 || k > 128 ||
+        x.largest() > gemm_batch_most * gemm_batch_table[entry].edge)
+        return {};
+    const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
+    const auto depth = static_cast<double>(k);
+    const double moved = 4 * ((rows + columns) * depth + rows * columns) / 2.9e6;
+    const double multiplied = 2 * rows * columns * depth / 38e6;
+    return {entry, 1e-6 * (4 + (moved > multiplied ? moved : multiplied)), true};
+}
+
 }  // namespace tinyblas
