@@ -17,12 +17,17 @@ namespace {
 constexpr std::size_t most_cut_tiles = 2 * pipelined_multiprocessors;
 static_assert(most_cut_tiles * pipelined_counters * sizeof(unsigned) <= Workspace::counter_bytes);
 
+/// Where it begins, in elements from a multiple of 16 bytes.
+int shift_of(const MatrixView<const float>& operand) {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(operand.data) % 16 / sizeof(float));
+}
+
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     const std::int64_t rows = operand.row_stride, columns = operand.column_stride;
-    if (reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0) return PipelinedLayout::other;
     constexpr std::int64_t longest = std::int64_t{1} << 37;  // stride that the copy engine takes
-    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest)
+    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest &&
+        shift_of(operand) == 0)
         return PipelinedLayout::mapped;
     return columns == 1 && rows % 4 == 0 ? PipelinedLayout::along_k : PipelinedLayout::other;
 }
@@ -59,7 +64,8 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         prepare(call.a, plan.turn_a, plan.pack_a, memory, pipelined_tile.block_m, pack_a),
         prepare(call.b.transposed(), false, plan.pack_b, packed_b, pipelined_tile.block_n, pack_b),
         call.c,
-        call.a.columns,
+        call.a.columns + plan.skip,
+        plan.skip,
         plan.load,
         reinterpret_cast<float*>(partials),
         counters,
@@ -99,7 +105,8 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
     if (operand.layout == PipelinedLayout::other || stride < 0) return operand;
     const bool mapped = operand.layout == PipelinedLayout::mapped;
     if (!mapped && turns) {
-        operand.most = stride % 4 == 0 ? longest : 0;
+        // Before a product's k lies the one before it.
+        operand.most = stride % 4 == 0 && shift_of(first) == 0 ? longest : 0;
         return operand;
     }
     if (mapped) {
@@ -161,6 +168,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
         prepare(all_b, false, pack_b, static_cast<std::byte*>(packed), t.block_n, pack),
         x.c.first,
         x.k(),
+        0,
         plan_pipelined_batch(x.m(), x.n(), x.k(), x.count),
         nullptr,
         nullptr,
@@ -176,7 +184,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch) {
     return plan_gemm_pipelined(call.c.rows, call.c.columns, call.a.columns, layout_of(call.a),
-                               layout_of(call.b.transposed()), most_scratch);
+                               layout_of(call.b.transposed()), most_scratch, shift_of(call.a));
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

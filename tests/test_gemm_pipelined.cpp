@@ -133,6 +133,11 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
     EXPECT_EQ(most([](Batch& x) { ++x.b.first.row_stride; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.a.first.columns = x.b.first.rows = 40; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.a = {along_k, next + 2}; }), 0);
+    EXPECT_EQ(most([&](Batch& x) {
+                  x.a.first = along_k;
+                  ++x.a.first.data;
+              }),
+              0);
     EXPECT_EQ(most([&](Batch& x) { x.a = {general, next}; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next + 64}; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.c.pointers = reinterpret_cast<float* const*>(64); }), 0);
@@ -143,6 +148,25 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
     EXPECT_EQ(most(packed), 0);
     EXPECT_EQ(most(shared), 0);
     context_.set_scratch(nullptr, 0);
+}
+
+/// Row-major A from 1 to 3 elements past a multiple of 16 bytes, where the ring's steps begin; what
+/// lies before it and between its rows is NaN.
+TEST_F(GemmPipelined, MisalignedAIsTurnedInPlace) {
+    int turned = 0;
+    for (const std::int64_t shift : {1, 2, 3})
+        for (const std::int64_t k : {1, 13, 15, 17, 30, 60}) {
+            const Storage shifted = {.name = "shifted", .ld_factor = 16, .offset = shift};
+            GemmProblem<float> p({131, 32, k}, 60 + k, shifted);
+            const GemmPipelinedPlan plan = plan_gemm_pipelined(
+                {1, p.a.device(), p.b.device(), 0, p.c.device()}, std::size_t{1} << 30);
+            // Another step may cost more than packing.
+            EXPECT_TRUE(plan.turn_a || (k + shift + 15) / 16 > (k + 15) / 16) << k;
+            EXPECT_EQ(plan.skip, plan.turn_a ? shift : 0);
+            turned += plan.turn_a ? 1 : 0;
+            expect_exact(p);
+        }
+    EXPECT_EQ(turned, 15);
 }
 
 /// Below a tile, whole tiles, 1 to 4 lines below, beside and both, ragged tiles; k that is and is

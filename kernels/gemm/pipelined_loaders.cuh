@@ -32,13 +32,13 @@ class PipelinedTurn {
             operand.data + offset + (first + (row_ < rows_ ? row_ : rows_ - 1)) * stride_ + p + p_;
     }
 
-    /// Reads the next stage's share, of whose k the first `valid` exist; what does not is zero. In
-    /// place of rows that do not exist, which no one stores, the last one.
-    __device__ __forceinline__ void read(int valid) {
-        if (valid == depth)
-            read<true>(valid);
+    /// Reads the next stage's share, of whose k those from `begin` to before `end` exist; what does
+    /// not is zero. In place of rows that do not exist, which no one stores, the last one.
+    __device__ __forceinline__ void read(int begin, int end) {
+        if (begin == 0 && end == depth)
+            read<true>(begin, end);
         else
-            read<false>(valid);
+            read<false>(begin, end);
         from_ += depth;
     }
     __device__ __forceinline__ void write(int stage) const {
@@ -51,7 +51,7 @@ class PipelinedTurn {
 
   private:
     template <bool whole>
-    __device__ __forceinline__ void read(int valid) {
+    __device__ __forceinline__ void read(int begin, int end) {
         const float* from = from_;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
@@ -61,7 +61,7 @@ class PipelinedTurn {
 #pragma unroll
                 for (int q = 0; q < 4; ++q) {
                     share_[e][q] = 0;
-                    if (p_ + q < valid) share_[e][q] = __ldg(from + q);
+                    if (p_ + q >= begin && p_ + q < end) share_[e][q] = __ldg(from + q);
                 }
             }
             // Found anew each time: pointers to all rows would take too many registers.
@@ -99,16 +99,18 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work, Pipelined
         const int b_p = product * work.b.k_apart, b_j = j + product * work.b.rows_apart;
         if (turn)
             turned.begin(work.a, place.product * work.a.apart, i,
-                         std::int64_t{piece.first} * block_k);
+                         std::int64_t{piece.first} * block_k - work.skip);
         const auto whole = static_cast<unsigned>(work.k / block_k);
 #pragma unroll 1
         for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
             const int stage = ring.stage();
             const auto full = ring.full();
-            if (turn) turned.read(step < whole ? block_k : static_cast<int>(work.k % block_k));
+            if (turn)
+                turned.read(step == 0 ? work.skip : 0,
+                            step < whole ? block_k : static_cast<int>(work.k % block_k));
             ring.wait_empty();
             if (!turn || thread == 0) {
-                const int p = static_cast<int>(step) * block_k;
+                const int p = static_cast<int>(step) * block_k - work.skip;
                 device::arrive_expecting(full, bytes);
                 if (!turn) device::copy_tile(a + stage * a_bytes, work.a.map, a_p + p, a_i, full);
                 device::copy_tile(b + stage * b_bytes, work.b.map, b_p + p, b_j, full);

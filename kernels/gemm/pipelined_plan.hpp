@@ -87,7 +87,7 @@ struct PipelinedWorkload {
 /// How an operand's elements lie.
 enum class PipelinedLayout {
     mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
-    along_k,  // neighbours lie along k, 16-byte aligned: threads can turn A's tiles
+    along_k,  // neighbours lie along k, in rows 16 bytes apart: threads can turn A's tiles
     other,    // it is packed first
 };
 
@@ -96,6 +96,7 @@ struct GemmPipelinedPlan {
     int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
     GemmSlicedPlan below, beside;
     bool turn_a = false, pack_a = false, pack_b = false;
+    int skip = 0;  // steps of k begin so many elements before, where A is 16-byte aligned
     bool sums_apart = false;  // pieces' sums are added up by a kernel of their own
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
     std::size_t scratch_bytes = 0;
@@ -144,17 +145,17 @@ constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n,
     return load;
 }
 
-/// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes.
+/// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes. `a_shift`:
+/// where A, whose layout is `along_k`, begins, in elements from a multiple of 16 bytes.
 constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, std::int64_t k,
                                                 PipelinedLayout a, PipelinedLayout b,
-                                                std::size_t most_scratch) {
+                                                std::size_t most_scratch, int a_shift = 0) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
     constexpr PipelinedCosts cost = pipelined_costs;
     constexpr GemmTile t = pipelined_tile;
     GemmPipelinedPlan best;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
-    const auto steps = pieces(k, t.block_k);
     const auto fringe = [](std::int64_t extent, int block) {
         const std::int64_t rest = extent % block;
         return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
@@ -166,6 +167,8 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             continue;
         GemmPipelinedPlan plan;
         plan.turn_a = turn;
+        plan.skip = turn ? a_shift : 0;
+        const std::int64_t steps = pieces(k + plan.skip, t.block_k);
         plan.pack_a = !turn && a != PipelinedLayout::mapped;
         plan.pack_b = b != PipelinedLayout::mapped;
         double rest = 0;  // microseconds

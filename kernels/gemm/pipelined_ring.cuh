@@ -29,7 +29,8 @@ struct PipelinedWork {
     float alpha, beta;
     PipelinedOperand a, b;
     MatrixView<float> c;
-    std::int64_t k;
+    std::int64_t k;  // from 16-byte aligned elements of A on: the first `skip` do not exist
+    int skip;
     PipelinedWorkload load;
     float* partials;       // of the tiles' pieces, two a block
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart

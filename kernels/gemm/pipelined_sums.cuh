@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(pipelined_tile.multipliers())
     const PipelinedPieces pieces(work.load, tile);
     if (pieces.first == pieces.last) return;  // the tile is whole after all
     float sum = 0;
-#pragma unroll 8
+#pragma unroll 16
     for (unsigned block = pieces.first; block <= pieces.last; ++block)
         sum += device::load_fresh(pieces.left_by(work, block, thread) + number * t.multipliers());
     const int row = static_cast<int>(number) / t.thread_n,

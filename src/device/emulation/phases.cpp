@@ -115,7 +115,7 @@ void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte
     const std::size_t width = sizeof(float) * static_cast<std::size_t>(tile.tile_columns);
     const std::size_t valid =
         left < tile.tile_columns ? sizeof(float) * static_cast<std::size_t>(left) : width;
-    if (row < 0 || column < 0) fail_thread("a tile begins outside its matrix", place);
+    if (column < 0) fail_thread("a tile begins outside its matrix", place);
     if (column % 4 != 0) fail_thread("a tile's first column is not a multiple of 16 bytes", place);
     for (std::int64_t r = row; r < row + tile.tile_rows; ++r)
         if (inside(r)) trace_departure(tile.data + r * tile.stride + column, valid, place);
