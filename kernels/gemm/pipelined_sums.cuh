@@ -176,9 +176,20 @@ __global__ void __launch_bounds__(pipelined_tile.multipliers())
     const PipelinedPieces pieces(work.load, tile);
     if (pieces.first == pieces.last) return;  // the tile is whole after all
     float sum = 0;
-#pragma unroll 16
-    for (unsigned block = pieces.first; block <= pieces.last; ++block)
-        sum += device::load_fresh(pieces.left_by(work, block, thread) + number * t.multipliers());
+    constexpr unsigned at_once = 22;
+#pragma unroll 1
+    for (unsigned block = pieces.first; block <= pieces.last; block += at_once) {
+        float parts[at_once];
+#pragma unroll
+        for (unsigned part = 0; part < at_once; ++part) {
+            parts[part] = 0;
+            if (block + part <= pieces.last)
+                parts[part] = device::load_fresh(pieces.left_by(work, block + part, thread) +
+                                                 number * t.multipliers());
+        }
+#pragma unroll
+        for (unsigned part = 0; part < at_once; ++part) sum += parts[part];
+    }
     const int row = static_cast<int>(number) / t.thread_n,
               v = static_cast<int>(number) % t.thread_n;
     const auto place = work.load.place(tile);
