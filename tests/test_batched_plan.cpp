@@ -91,7 +91,8 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
     };
     constexpr GemmBatchRoute pipelined = GemmBatchRoute::pipelined;
     for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 116},
-                                      {128, 129, 64, 264},
+                                      {128, 200, 64, 264},
+                                      {256, 256, 256, 66},
                                       {512, 512, 512, 33},
                                       {2048, 2048, 4096, 8}}) {
         EXPECT_EQ(plan(x, x.count).route, pipelined) << x.count;
@@ -102,6 +103,7 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
                                       {256, 256, 64, 66},
                                       {256, 256, 64, 133},
                                       {127, 256, 64, 1000},
+                                      {256, 132, 64, 1000},
                                       {256, 128, 64, 1000},
                                       {256, 256, 48, 1000}})
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;

@@ -81,7 +81,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
 
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
     for (const int b : {0, 1}) {
-        BatchProblem<float> p({128, 132, 64}, 231, {below, b == 0 ? below : beside, below},
+        BatchProblem<float> p({128, 196, 64}, 231, {below, b == 0 ? below : beside, below},
                               {storages[0], storages[b], storages[0]});
         p.alpha = 0.7f;
         p.beta = -0.3f;

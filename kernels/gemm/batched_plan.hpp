@@ -90,14 +90,17 @@ constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
-/// Whether the rung pipelined is the fastest for a batch that it takes: its tiles, 128 x 256, are
-/// mostly C's, and even their last turn keeps most of the GPU busy.
+/// Whether the rung pipelined is the fastest for a batch that it takes: its tiles are mostly C's,
+/// and even their last turn keeps most of the GPU busy.
 constexpr bool gemm_batch_pipelined(const GemmBatchExtents& x) {
-    if (x.m < 128 || x.n <= 128 || x.k < 64) return false;
-    const std::int64_t tiles = pipelined_tiles(x.m, x.n) * x.count,
-                       at_once = pipelined_multiprocessors;
+    constexpr GemmTile t = pipelined_tile;
+    if (x.count == 0 || x.m < t.block_m || x.k < 64) return false;
+    const std::int64_t each = pipelined_tiles(x.m, x.n), tiles = each * x.count;
+    constexpr std::int64_t at_once = pipelined_multiprocessors;
     const std::int64_t turns = pipelined_pieces(tiles, at_once);
-    return turns > 1 && 8 * tiles >= 7 * turns * at_once;
+    return (turns > 1 || x.k >= 256) && 8 * tiles >= 7 * turns * at_once &&
+           static_cast<double>(x.m) * static_cast<double>(x.n) >=
+               0.75 * t.block_m * t.block_n * static_cast<double>(each);
 }
 
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
@@ -123,24 +126,21 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                    : plan_gemm_batch_double(compute_capability, x);
 }
 
-/// One float product in the tiles of a batch, which are the fastest where C is thin, k short and
-/// the rest long: memory limits it.
+/// One float product in the tiles of a batch, the fastest where C is thin, k short and the rest
+/// longer than a cache.
 struct GemmThinPlan {
     int entry = -1;      // of gemm_batch_table
     double seconds = 0;  // estimated, on an H200
     bool fits = false;
 };
 constexpr GemmThinPlan plan_gemm_thin(std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr int entry = 4, edge = gemm_batch_table[entry].edge;
     const GemmBatchExtents x = {m, n, k, 1};
-    const int entry = x.smallest() <= 32 ? 1 : 4;
-    if (x.smallest() > 64 || k > 128 ||
-        x.largest() > gemm_batch_most * gemm_batch_table[entry].edge)
+    if (x.smallest() > edge || x.smallest() <= edge / 2 || k > 128 ||
+        x.largest() > gemm_batch_most * edge)
         return {};
-    const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
-    const auto depth = static_cast<double>(k);
-    const double moved = 4 * ((rows + columns) * depth + rows * columns) / 2.9e6;
-    const double multiplied = 2 * rows * columns * depth / 38e6;
-    return {entry, 1e-6 * (4 + (moved > multiplied ? moved : multiplied)), true};
+    const double multiplied = 2.0 * edge * static_cast<double>(x.largest() * k);
+    return {entry, 1e-6 * (7 + multiplied / 31e6), true};
 }
 
 }  // namespace tinyblas

@@ -83,7 +83,6 @@ __device__ __forceinline__ void pipelined_pack_tile(const PipelinedPackTask& tas
 __global__ void __launch_bounds__(pipelined_pack_threads, 6)
     gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b) {
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
-    device::wait_for_launcher();
     device::let_dependents_start();
     const auto blocks_a = static_cast<unsigned>(a.blocks());
     if (blockIdx.x < blocks_a)
@@ -94,9 +93,8 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
 
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
                                        const PipelinedPackTask& b) {
-    device::launch_dependent("gemm", gemm_pipelined_pack,
-                             device::grid(a.blocks() + b.blocks(), "gemm"), pipelined_pack_threads,
-                             stream, a, b);
+    device::launch("gemm", gemm_pipelined_pack, device::grid(a.blocks() + b.blocks(), "gemm"),
+                   pipelined_pack_threads, stream, a, b);
 }
 
 }  // namespace tinyblas
