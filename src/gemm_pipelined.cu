@@ -69,7 +69,8 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         plan.load,
         reinterpret_cast<float*>(partials),
         counters,
-        0};
+        0,
+        plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
     if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
     launch_gemm_pipelined(stream, work);
 }
@@ -172,7 +173,8 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
         plan_pipelined_batch(x.m(), x.n(), x.k(), x.count),
         nullptr,
         nullptr,
-        x.c.stride};
+        x.c.stride,
+        true};
     work.a.k_apart = static_cast<int>(a.k_apart);
     work.a.rows_apart = static_cast<int>(a.rows_apart);
     work.a.apart = x.a.stride;

@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
         if (threadIdx.x == 0) make_barriers(work, shared);
         __syncthreads();
         device::wait_for_launcher();
-        device::let_dependents_start();
+        // Blocks of a call's own next kernel would gather where this one ends first.
+        if (work.ends) device::let_dependents_start();
         // The same for a warp's lanes, as the compiler can see.
         const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
         const int loader = warp - t.multipliers() / 32;

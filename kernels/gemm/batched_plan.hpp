@@ -140,7 +140,7 @@ constexpr GemmThinPlan plan_gemm_thin(std::int64_t m, std::int64_t n, std::int64
         x.largest() > gemm_batch_most * edge)
         return {};
     const double multiplied = 2.0 * edge * static_cast<double>(x.largest() * k);
-    return {entry, 1e-6 * (7 + multiplied / 31e6), true};
+    return {entry, 1e-6 * (4 + multiplied / 31e6), true};
 }
 
 }  // namespace tinyblas

@@ -35,6 +35,7 @@ struct PipelinedWork {
     float* partials;       // of the tiles' pieces, two a block
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
+    bool ends;             // the call: no other kernel of it follows
 };
 
 struct PipelinedShared {
