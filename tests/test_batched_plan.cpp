@@ -94,7 +94,7 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
                                       {128, 200, 64, 264},
                                       {256, 256, 256, 66},
                                       {512, 512, 512, 33},
-                                      {2048, 2048, 4096, 8}}) {
+                                      {1024, 1024, 1024, 16}}) {
         EXPECT_EQ(plan(x, x.count).route, pipelined) << x.count;
         EXPECT_EQ(plan(x, 1 << 20).most, 1 << 20);
         EXPECT_NE(plan(x, 0).route, pipelined) << x.count;

@@ -11,7 +11,8 @@
 //
 //   cut tiles   |b0       |b1       |b2       |b3     |   each block has as many steps of k; the
 //               |tile 0      |tile 1      |tile 2     |   last warp of a tile adds pieces up
-//   whole tiles  dealt to the blocks in turn
+//                                                         (or a kernel of its own, where many meet)
+//   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
 // waiting for one or two cycles: issue slots are 88 % busy.

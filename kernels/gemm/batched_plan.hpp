@@ -114,9 +114,9 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
+    if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
     if (gemm_batch_pipelined({x.m, x.n, x.k, x.count < pipelined ? x.count : pipelined}))
         return {GemmBatchRoute::pipelined, -1, pipelined};
-    if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {
         const bool single = type == Scalar::float32;
