@@ -87,9 +87,8 @@ struct PipelinedWorkload {
 /// How an operand's elements lie.
 enum class PipelinedLayout {
     mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
-    along_k,  // neighbours lie along k, and 16-byte steps lead from row to row: threads can turn
-              // A's tiles
-    other,  // it is packed first
+    along_k,  // neighbours lie along k, rows at 16-byte steps: threads can turn A's tiles
+    other,    // it is packed first
 };
 
 struct GemmPipelinedPlan {
