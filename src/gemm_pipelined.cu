@@ -103,7 +103,9 @@ struct BatchOperand {
 BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t stride, bool turns) {
     constexpr std::int64_t longest = std::numeric_limits<int>::max();
     BatchOperand operand = {layout_of(first)};
-    if (operand.layout == PipelinedLayout::other || stride < 0) return operand;
+    if (operand.layout == PipelinedLayout::other || stride < 0 ||
+        std::max(first.rows, first.columns) > longest)
+        return operand;
     const bool mapped = operand.layout == PipelinedLayout::mapped;
     if (!mapped && turns) {
         // Before a product's k lies the one before it.
@@ -116,11 +118,11 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
     } else {
         // Packing reads what lies between: nothing may.
         if (stride != 0 && stride != first.rows * first.row_stride) return operand;
-        operand.rows_apart = stride / first.row_stride;
+        operand.rows_apart = stride == 0 ? 0 : first.rows;
     }
     if (operand.rows_apart % 4 != 0) return operand;  // where the copy engine's tiles begin
     const auto most = [](std::int64_t extent, std::int64_t apart, std::int64_t end) {
-        return extent > end ? 0 : apart == 0 ? longest : (end - extent) / apart + 1;
+        return apart == 0 ? longest : (end - extent) / apart + 1;
     };
     operand.most = std::min(most(first.columns, operand.k_apart, longest),
                             most(first.rows, operand.rows_apart,

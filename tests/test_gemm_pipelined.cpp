@@ -122,6 +122,15 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
                   x.b.stride = 512;
               }),
               8);
+    EXPECT_EQ(most([&](Batch& x) {
+                  x.b = {{somewhere, 64, 256, 1, 0}, 0};
+              }),
+              extents);  // one column
+    EXPECT_EQ(most([&](Batch& x) {
+                  x.a.first = along_k;
+                  x.a.first.rows = x.c.first.rows = std::int64_t{1} << 31;
+              }),
+              0);
     EXPECT_EQ(most([](Batch& x) { x.alpha = 0; }), 0);
     EXPECT_EQ(most([](Batch& x) { x.b.stride = -next; }), 0);
     EXPECT_EQ(most([](Batch& x) { ++x.b.first.data; }), 0);
