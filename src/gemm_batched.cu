@@ -102,7 +102,7 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
         const GemmBatch<T> part = batch.part(e, plan.most);
         if constexpr (std::is_same_v<T, float>)
             if (plan.route == GemmBatchRoute::pipelined) {
-                enqueue_gemm_pipelined(context, part);
+                enqueue_gemm_pipelined(context, part, plan.entry);
                 continue;
             }
         launch(context.stream(), part);

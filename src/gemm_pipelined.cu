@@ -70,9 +70,10 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         reinterpret_cast<float*>(partials),
         counters,
         0,
+        1,
         plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
     if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
-    launch_gemm_pipelined(stream, work);
+    launch_gemm_pipelined<1>(stream, work);
 }
 
 /// `call` with these rows and columns of its C alone.
@@ -145,7 +146,7 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
     const BatchOperand a = batch_a(x), b = batch_b(x);
     constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
     const std::int64_t most =
-        std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n())});
+        std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n(), 2)});
     if (b.layout == PipelinedLayout::mapped || most == 0) return most;
     constexpr std::size_t most_packed = 64 << 20;  // bytes
     const std::int64_t columns =
@@ -155,8 +156,8 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
     return b.rows_apart == 0 ? (pitch <= columns ? most : 0) : std::min(most, columns / pitch);
 }
 
-void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
-    constexpr GemmTile t = pipelined_tile;
+void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
+    const GemmTile t = pipelined_tile_of(products);
     const BatchOperand a = batch_a(x), b = batch_b(x);
     const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);
     const bool turn_a = a.layout != PipelinedLayout::mapped;
@@ -172,10 +173,11 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
         x.c.first,
         x.k(),
         0,
-        plan_pipelined_batch(x.m(), x.n(), x.k(), x.count),
+        plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, products),
         nullptr,
         nullptr,
         x.c.stride,
+        static_cast<unsigned>(x.count),
         true};
     work.a.k_apart = static_cast<int>(a.k_apart);
     work.a.rows_apart = static_cast<int>(a.rows_apart);
@@ -183,7 +185,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x) {
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
-    launch_gemm_pipelined(context.stream(), work);
+    (products == 2 ? launch_gemm_pipelined<2> : launch_gemm_pipelined<1>)(context.stream(), work);
 }
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch) {

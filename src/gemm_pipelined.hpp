@@ -20,7 +20,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
 
 /// How many products of a batch the rung makes in one launch; 0: it does not take this one.
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& batch);
-/// At most as many.
-void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& batch);
+/// At most as many. `products`: 1, or 2 side by side in a tile.
+void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& batch, int products);
 
 }  // namespace tinyblas

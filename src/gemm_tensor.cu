@@ -24,6 +24,14 @@ constexpr auto launchers = []<int... entry>(std::integer_sequence<int, entry...>
 }
 (std::make_integer_sequence<int, gemm_tensor_entries>());
 
+constexpr std::size_t counters = Workspace::counter_bytes / sizeof(unsigned);
+constexpr bool leaves_last_counter() {
+    for (const GemmTensorTile& t : gemm_tensor_table)
+        if (2 * t.at_once() * static_cast<unsigned>(t.warps()) >= counters) return false;
+    return true;
+}
+static_assert(leaves_last_counter());  // for tiles begun
+
 /// Whether the operand's neighbours in k lie closer than those in m or n.
 bool along_k(const MatrixView<const double>& operand) {
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
@@ -48,14 +56,18 @@ GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_s
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
                          const GemmTensorPlan& plan) {
-    Workspace& workspace = context.workspace();
-    GemmTensorWork work = {call.alpha, call.beta, call.a,  call.b.transposed(),
-                           call.c,     plan,      nullptr, nullptr};
-    if (plan.scratch_bytes > 0) {
-        work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
+    GemmTensorWork work = {call.alpha, call.beta, call.a, call.b.transposed(), call.c, plan,
+                           nullptr,    nullptr,   nullptr};
+    // All must have a place at once.
+    const bool together =
+        plan.together && plan.blocks <= static_cast<unsigned>(context.multiprocessors());
+    if (plan.scratch_bytes > 0 || together) {
         work.counters = static_cast<unsigned*>(
-            workspace.counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
+            context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
+        if (together) work.begun = work.counters + counters - 1;
     }
+    if (plan.scratch_bytes > 0)
+        work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
     const auto& layouts = launchers[static_cast<std::size_t>(plan.entry)];
     layouts[(along_k(work.a) ? 2u : 0u) + (along_k(work.b) ? 1u : 0u)](context.stream(), work);
 }

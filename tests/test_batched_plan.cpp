@@ -104,9 +104,11 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
                                       {256, 256, 64, 133},
                                       {127, 256, 64, 1000},
                                       {256, 132, 64, 1000},
-                                      {256, 128, 64, 1000},
+                                      {256, 90, 64, 1000},
                                       {256, 256, 48, 1000}})
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
+    for (const auto& [n, entry] : {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}})
+        EXPECT_EQ(plan({256, n, 64, 1000}, 1000).entry, entry) << n;
     EXPECT_EQ(plan({256, 256, 64, 1000}, 116).most, 116);
     EXPECT_NE(plan({256, 256, 64, 1000}, 115).route, pipelined);  // too few at once
 }

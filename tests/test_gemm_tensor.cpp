@@ -4,9 +4,11 @@
 // same bits each time. And its plan.
 #include "gemm_tensor.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gemm_problem.hpp"
+#include "workspace.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
 #endif
@@ -121,6 +123,34 @@ TEST_P(GemmTensor, MoreTilesThanBlocks) {
                            storages[0], storages[0]));
 }
 
+// Exact, and the counters are left zero for whoever comes next.
+TEST_P(GemmTensor, BlocksThatBeginTogether) {
+    if (!gemm_tensor_waits(entry)) return;
+    for (const unsigned blocks : {1u, 3u, 4u})
+        for (const Cut cut : {whole, last_one}) {
+            GemmProblem<double> p({3 * t.block_m, 4 * t.block_n - 1, 17 * t.block_k}, blocks);
+            p.fill_integers();
+            for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+            const auto call = prepare_gemm<double>(context, p.alpha, p.a.device(), p.b.device(),
+                                                   p.beta, p.c.device(), {GemmKernel::naive, -1});
+            const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
+            GemmTensorPlan plan =
+                gemm_tensor_plan(entry, m, n, k, cut(gemm_tensor_plan(entry, m, n, k)));
+            plan.blocks = std::max(blocks, plan.workers);
+            plan.together = true;
+            enqueue_gemm_tensor(context, call, plan);
+            for (auto* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+            ASSERT_TRUE(exact(p)) << blocks << " blocks";
+        }
+    constexpr std::int64_t count = Workspace::counter_bytes / sizeof(unsigned);
+    const auto* const counters = static_cast<const unsigned*>(
+        context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "test"));
+    Matrix<unsigned> after(1, count, Memory::pinned);
+    copy(context, MatrixView<const unsigned>::row_major(counters, 1, count), after);
+    context.synchronize();
+    EXPECT_EQ(std::count(after.view().data, after.view().data + count, 0u), count);
+}
+
 TEST_P(GemmTensor, IsTheChainOfMultiplyAdds) {
     for (int layouts = 0; layouts < 4; ++layouts) {
         GemmProblem<double> p({t.block_m + 5, t.block_n + 2, 3 * t.block_k + 7}, 50,
@@ -222,6 +252,9 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_EQ(plan_gemm_tensor(2048, 2048, 2048).cut(), 0u);    // 124 left: nearly a round
     EXPECT_GT(plan_gemm_tensor(64, 64, 1 << 20).workers, 100u);
     EXPECT_GE(plan_gemm_tensor(1000, 1000, 1000).blocks, 100u);
+    EXPECT_TRUE(plan_gemm_tensor(4096, 4096, 4096).together);
+    EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 2048).together);    // the cache holds what they share
+    EXPECT_FALSE(plan_gemm_tensor(1024, 1024, 65'536).together);  // one turn
     // What is copied one by one takes longer.
     EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, true).seconds,
               plan_gemm_tensor(1023, 1023, 1023).seconds);

@@ -3,12 +3,15 @@
 // process. Each operation meets one in a process of its own: the next call that asks the device
 // names the operation and what happened, every later one fails too, nothing hangs or crashes, and
 // the process ends as it wants to.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,6 +166,33 @@ TEST(StickyErrorsInC, AreAStatus) {
         },
         testing::ExitedWithCode(0),
         "^5 tinyblas_synchronize: scal: cudaStreamSynchronize: CUDA error 700 .*; 0");
+}
+
+/// The sum of A A for an A of ones.
+float sum_of_square(std::int64_t n) {
+    Context context;
+    Matrix<float> a(n, n, Memory::managed), c(n, n, Memory::managed);
+    std::fill_n(a.view().data, a.view().row_stride * n, 1.0f);
+    gemm(context, 1, a, a, 0, c.view(), {.precision = Precision::fp32_strict});
+    context.synchronize();
+    float sum = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) sum += c.view()(i, j);
+    return sum;
+}
+
+// What the library remembers of kernels (how much shared memory they may take), a reset undoes.
+TEST(DeviceReset, IsFollowedByGemmAsBefore) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            for (int life = 0; life < 3; ++life) {
+                for (const std::int64_t n : {64, 256, 1024}) std::cerr << sum_of_square(n) << " ";
+                if (cudaDeviceReset() != cudaSuccess) std::exit(1);
+            }
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "^(262144 1.67772e\\+07 1.07374e\\+09 ){3}$");
 }
 
 }  // namespace

@@ -23,17 +23,19 @@
 
 namespace tinyblas {
 
-/// The role of the warps that multiply.
+/// The role of the warps that multiply. `products`: of a tile, each its own part of the warps'.
+template <int products>
 __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
-                                                PipelinedShared& shared) {
-    constexpr int block_k = pipelined_tile.block_k, lines = pipelined_tile.lines(sizeof(float));
+                                                PipelinedShared<products>& shared) {
+    using Sums = PipelinedSums<products>;
+    constexpr int block_k = Sums::t.block_k, lines = Sums::t.lines(sizeof(float));
     constexpr unsigned parts = block_k / lines;  // of a stage
-    PipelinedRing ring(shared, 0);
+    PipelinedRing<products> ring(shared, 0);
     for_each_piece(work, [&](const PipelinedPiece& piece) {
-        PipelinedSums::Tile tile(static_cast<int>(threadIdx.x), &shared.a[0][0][0],
-                                 &shared.b[0][0][0]);
+        const int own = Sums::product();
+        typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0][0], &shared.b[0][own][0][0]);
         ring.wait_full();
-        auto line = tile.line(ring.stage() * block_k);
+        auto line = tile.line(ring.stage() * products * block_k);
         tile.start(line);
         unsigned left = (piece.last - piece.first) * parts;
 #pragma unroll 1
@@ -48,42 +50,42 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                 ring.advance();
                 if (left > 0) {  // else nothing comes next: load again what is there
                     ring.wait_full();
-                    line = tile.line(ring.stage() * block_k);
+                    line = tile.line(ring.stage() * products * block_k);
                 }
             } else {
                 line = line + lines;
             }
             tile.multiply(lines - 1, line, 0);
-            if (done) {
-                __syncwarp();
-                if (threadIdx.x % 32 == 0) device::arrive(empty);
-            }
+            if (done) device::arrive(empty);  // each for itself: tools see whose loads it ends
         } while (left > 0);
-        PipelinedSums sums(tile, work.alpha);
-        if (work.load.cuts(piece) && !sums.add_up(work, piece)) return;
+        Sums sums(tile, work.alpha);
+        if (products == 1 && work.load.cuts(piece) && !sums.add_up(work, piece)) return;
         sums.store(work, piece.tile);
     });
 }
 
-__device__ __forceinline__ void make_barriers(const PipelinedWork& work, PipelinedShared& shared) {
+template <int products>
+__device__ __forceinline__ void make_barriers(const PipelinedWork& work,
+                                              PipelinedShared<products>& shared) {
     constexpr GemmTile t = pipelined_tile;
     const unsigned loaders = 1 + (work.a.turned ? t.loaders : 0);
-    constexpr unsigned readers = t.multipliers() / 32;
-    PipelinedRing ring(shared, 0);
-    for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
+    constexpr unsigned readers = t.multipliers();
+    PipelinedRing<products> ring(shared, 0);
+    for (int stage = 0; stage < pipelined_tile_of(products).stages; ++stage, ring.advance()) {
         device::make_barrier(ring.full(), loaders);
         device::make_barrier(ring.empty(), readers);
     }
     device::publish_barriers();
 }
 
+template <int products>
 __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     gemm_pipelined(const __grid_constant__ PipelinedWork work) {
     if constexpr (!device::reallocates_registers) {
         device::trap();
     } else {
         constexpr GemmTile t = pipelined_tile;
-        auto& shared = device::large_shared<PipelinedShared>();
+        auto& shared = device::large_shared<PipelinedShared<products>>();
         if (threadIdx.x == 0) make_barriers(work, shared);
         __syncthreads();
         device::wait_for_launcher();
@@ -99,16 +101,18 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
         }
         device::give_up_registers<t.loader_registers>();
         if (work.a.turned) {
-            load_stages<true>(work, shared);
+            load_stages<true, products>(work, shared);
         } else if (loader == 0) {
-            if (threadIdx.x % 32 == 0) load_stages<false>(work, shared);
+            if (threadIdx.x % 32 == 0) load_stages<false, products>(work, shared);
         }
     }
 }
 
-inline void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
-    device::launch_large_dependent("gemm", gemm_pipelined, work.load.blocks,
-                                   pipelined_tile.threads(), sizeof(PipelinedShared), stream, work);
+template <int products>
+void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
+    device::launch_large_dependent("gemm", gemm_pipelined<products>, work.load.blocks,
+                                   pipelined_tile.threads(), sizeof(PipelinedShared<products>),
+                                   stream, work);
     if (work.load.cut == 0 || work.counters) return;
     constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;
     device::launch_dependent("gemm", gemm_pipelined_sums, dim3(sums, work.load.cut),

@@ -25,6 +25,21 @@
 
 namespace tinyblas {
 
+/// Where a block begins whole tile `tile`: it waits until all others begin theirs of the same turn.
+/// Else some get ahead, k far apart, and each fetches from memory what they could share in the L2
+/// cache (n = 8192: 9 to 11 GB in place of 7, and the power that it takes). Not for ever: others
+/// may not be there, for another kernel has their place.
+__device__ __forceinline__ void begin_together(unsigned* begun, unsigned whole, unsigned chunks,
+                                               unsigned tile) {
+    device::take_turn(begun, whole - 1);
+    const unsigned before = tile - blockIdx.x, expected = before + gridDim.x;
+    // In the last turn none waits, so that no one still looks when the last one sets it to 0.
+    if (before == 0 || expected >= whole) return;
+    const unsigned most_looks = chunks / 8;  // each takes about half a chunk's time
+    for (unsigned looks = 0; looks < most_looks; ++looks)
+        if (device::load_acquire(begun) >= expected) return;
+}
+
 /// The role of the threads that load: all units' chunks through the ring.
 template <int entry, class Shared>
 __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& shared, int thread) {
@@ -36,6 +51,8 @@ __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& s
         return left < extent ? static_cast<int>(left) : extent;
     };
     for_each_unit(work.plan, [&](const TensorUnit& unit) {
+        if (gemm_tensor_waits(entry) && thread == 0 && work.begun && unit.tile < work.plan.whole)
+            begin_together(work.begun, work.plan.whole, work.plan.chunks, unit.tile);
         const TensorCorner corner = tensor_corner<entry>(work.plan, unit.tile);
         const int m = inside(work.c.rows - corner.i, t.block_m);
         const int n = inside(work.c.columns - corner.j, t.block_n);

@@ -18,7 +18,7 @@ enum class GemmBatchRoute {
     square,      // `entry`: of gemm_square_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
-    pipelined,
+    pipelined,   // `entry`: products side by side in a tile
 };
 
 struct GemmBatchPlan {
@@ -90,17 +90,23 @@ constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
-/// Whether the rung pipelined is the fastest for a batch that it takes: its tiles are mostly C's,
-/// and even their last turn keeps most of the GPU busy.
-constexpr bool gemm_batch_pipelined(const GemmBatchExtents& x) {
-    constexpr GemmTile t = pipelined_tile;
-    if (x.count == 0 || x.m < t.block_m || x.k < 64) return false;
-    const std::int64_t each = pipelined_tiles(x.m, x.n), tiles = each * x.count;
+/// How many products a tile of the rung pipelined should have, side by side, for a batch that it
+/// takes; 0: it is not the fastest. Its tiles must be mostly C's, and even their last turn keep
+/// most of the GPU busy.
+constexpr int gemm_batch_pipelined(const GemmBatchExtents& x) {
+    constexpr std::int64_t block_m = pipelined_tile.block_m, block_n = pipelined_tile.block_n;
+    if (x.count == 0 || x.m < block_m || x.k < 64) return 0;
+    const std::int64_t whole = pipelined_tiles(x.m, x.n), half = pipelined_tiles(x.m, x.n, 2);
+    const int products = half < 2 * whole ? 2 : 1;
+    const std::int64_t tiles = (products == 2 ? half : whole) * pipelined_pieces(x.count, products);
     constexpr std::int64_t at_once = pipelined_multiprocessors;
     const std::int64_t turns = pipelined_pieces(tiles, at_once);
+    const double of_c = static_cast<double>(x.m) * static_cast<double>(x.n) *
+                        static_cast<double>(x.count) / static_cast<double>(tiles);
     return (turns > 1 || x.k >= 256) && 8 * tiles >= 7 * turns * at_once &&
-           static_cast<double>(x.m) * static_cast<double>(x.n) >=
-               0.75 * t.block_m * t.block_n * static_cast<double>(each);
+                   of_c >= 0.75 * block_m * block_n
+               ? products
+               : 0;
 }
 
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
@@ -115,8 +121,9 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
     if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
-    if (gemm_batch_pipelined({x.m, x.n, x.k, x.count < pipelined ? x.count : pipelined}))
-        return {GemmBatchRoute::pipelined, -1, pipelined};
+    const int products =
+        gemm_batch_pipelined({x.m, x.n, x.k, x.count < pipelined ? x.count : pipelined});
+    if (products > 0) return {GemmBatchRoute::pipelined, products, pipelined};
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {
         const bool single = type == Scalar::float32;

@@ -14,6 +14,11 @@ namespace tinyblas {
 /// 9 stages, and warps that load and keep 72 registers each: with fewer they would spill, and one
 /// spill anywhere costs the main loop its choice of register banks.
 inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
+/// Of a batch whose C are narrow, half of the threads make each of two products, side by side.
+inline constexpr GemmTile pipelined_pair_tile = {128, 128, 16, 64, 64, 16, 8, 7, 1, 128, 72};
+constexpr GemmTile pipelined_tile_of(int products) {
+    return products == 2 ? pipelined_pair_tile : pipelined_tile;
+}
 
 /// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
 /// left to the rung sliced, so that they need no tiles of their own.
@@ -29,7 +34,7 @@ struct PipelinedPiece {
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
-    unsigned products = 1;          // of a batch; their tiles follow each other
+    unsigned products = 1;          // of a batch, or pairs; their tiles follow each other
 
     constexpr PipelinedWorkload() = default;
     constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
@@ -113,9 +118,10 @@ constexpr std::size_t pipelined_packed_bytes(std::int64_t extent, std::int64_t k
 constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {
     return (extent + piece - 1) / piece;
 }
-constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n) {
-    return pipelined_pieces(m, pipelined_tile.block_m) *
-           pipelined_pieces(n, pipelined_tile.block_n);
+/// Tiles of a C, or of two side by side.
+constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n, int products = 1) {
+    const GemmTile t = pipelined_tile_of(products);
+    return pipelined_pieces(m, t.block_m) * pipelined_pieces(n, t.block_n);
 }
 
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
@@ -130,14 +136,15 @@ struct PipelinedCosts {
 };
 inline constexpr PipelinedCosts pipelined_costs;
 
-/// The tiles of a batch of products, few enough for 31 bits: all whole.
+/// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side.
 constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n, std::int64_t k,
-                                                 std::int64_t count) {
-    constexpr GemmTile t = pipelined_tile;
+                                                 std::int64_t count, int products) {
+    const GemmTile t = pipelined_tile_of(products);
     const auto pieces = [](std::int64_t extent, int piece) {
         return static_cast<unsigned>(pipelined_pieces(extent, piece));
     };
-    const std::int64_t tiles = pipelined_tiles(m, n) * count;
+    count = pipelined_pieces(count, products);
+    const std::int64_t tiles = pipelined_tiles(m, n, products) * count;
     PipelinedWorkload load(pieces(m, t.block_m), pieces(n, t.block_n), 0, pieces(k, t.block_k),
                            tiles < pipelined_multiprocessors ? static_cast<unsigned>(tiles)
                                                              : pipelined_multiprocessors);

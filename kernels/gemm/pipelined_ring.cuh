@@ -35,23 +35,27 @@ struct PipelinedWork {
     float* partials;       // of the tiles' pieces, two a block
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
+    unsigned products;     // of a batch
     bool ends;             // the call: no other kernel of it follows
 };
 
+/// `products`: that a tile has side by side.
+template <int products>
 struct PipelinedShared {
-    static constexpr GemmTile t = pipelined_tile;
-    alignas(128) float a[t.stages][t.block_k][t.block_m];
-    alignas(128) float b[t.stages][t.block_k][t.block_n];
+    static constexpr GemmTile t = pipelined_tile_of(products);
+    alignas(128) float a[t.stages][products][t.block_k][t.block_m];
+    alignas(128) float b[t.stages][products][t.block_k][t.block_n];
     std::uint64_t full[t.stages], empty[t.stages];
 };
-static_assert(sizeof(PipelinedShared) <= 227 << 10);
+static_assert(sizeof(PipelinedShared<1>) <= 227 << 10 && sizeof(PipelinedShared<2>) <= 227 << 10);
 
 /// The ring as one role walks it.
+template <int products>
 class PipelinedRing {
-    static constexpr int stages = pipelined_tile.stages;
+    static constexpr int stages = pipelined_tile_of(products).stages;
 
   public:
-    __device__ __forceinline__ PipelinedRing(PipelinedShared& shared, unsigned parity)
+    __device__ __forceinline__ PipelinedRing(PipelinedShared<products>& shared, unsigned parity)
         : base_(device::SharedPointer<std::uint64_t>(&shared.full[0]).address()), parity_(parity) {}
 
     __device__ __forceinline__ int stage() const { return stage_; }

@@ -50,12 +50,19 @@ __device__ __forceinline__ bool comes_last(const PipelinedWork& work, unsigned t
 /// A thread's sums times alpha, in registers of their own: what reached 16-byte stores would have
 /// to lie in aligned fours, and the main loop's accumulators could not keep to the banks where they
 /// meet no operand.
+template <int products>
 class PipelinedSums {
-    static constexpr GemmTile t = pipelined_tile;
-    static constexpr int count = t.thread_m * t.thread_n;
-
   public:
+    static constexpr GemmTile t = pipelined_tile_of(products);
     using Tile = ThreadTile<float, t, 0>;
+
+    /// Of the tile's products, the calling thread's, and its place among that one's threads.
+    static __device__ __forceinline__ int product() {
+        return products == 1 ? 0 : static_cast<int>(threadIdx.x) / t.multipliers();
+    }
+    static __device__ __forceinline__ int thread() {
+        return static_cast<int>(threadIdx.x) % t.multipliers();
+    }
 
     __device__ __forceinline__ PipelinedSums(Tile& tile, float alpha) {
         tile.visit([&](int s, float sum) { sums_[s] = device::opaque(alpha * sum); });
@@ -94,10 +101,11 @@ class PipelinedSums {
     __device__ __forceinline__ void store(const PipelinedWork& work, unsigned tile) {
         const auto place = work.load.place(tile);
         MatrixView<float> c = work.c;
-        c.data += place.product * work.c_apart;
-        const int thread = static_cast<int>(threadIdx.x);
-        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread);
-        const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread);
+        const unsigned own = place.product * products + static_cast<unsigned>(product());
+        if (products > 1 && own >= work.products) return;
+        c.data += own * work.c_apart;
+        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread());
+        const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread());
         const bool vectors = c.column_stride == 1 && c.row_stride % 4 == 0 &&
                              reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
                              (std::int64_t{place.i} + 1) * t.block_m <= c.rows &&
@@ -145,6 +153,8 @@ class PipelinedSums {
     }
 
   private:
+    static constexpr int count = t.thread_m * t.thread_n;
+
     /// Of the thread's rows, `row`-th: how far below the first one.
     static constexpr int down(int row) { return row / 4 * 4 * t.lanes_m() + row % 4; }
     __device__ __forceinline__ float& sum(int row, int v) { return sums_[row * t.thread_n + v]; }
@@ -168,7 +178,7 @@ class PipelinedSums {
 __global__ void __launch_bounds__(pipelined_tile.multipliers())
     gemm_pipelined_sums(const __grid_constant__ PipelinedWork work) {
     constexpr GemmTile t = pipelined_tile;
-    using Tile = PipelinedSums::Tile;
+    using Tile = PipelinedSums<1>::Tile;
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
     device::let_dependents_start();
     device::wait_for_launcher();

@@ -71,6 +71,9 @@ constexpr bool gemm_tensor_table_valid() {
 }
 static_assert(gemm_tensor_table_valid(), "a line of gemm_tensor_table does not divide");
 
+/// Whether an entry's blocks can wait for each other: those of the tile of large products.
+constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
+
 /// The chunks of the last `cut` tiles form one line, of which each of `workers` blocks gets an
 /// equal piece; `cut` is at most `workers`, so that no piece reaches into a third tile.
 struct GemmTensorSplit {
@@ -85,6 +88,7 @@ struct GemmTensorPlan {
     unsigned workers = 0;                   // on the others
     unsigned piece = 0, longer_pieces = 0;  // chunks a worker; of so many, one more
     unsigned blocks = 0;
+    bool together = false;          // blocks begin their whole tiles together, turn by turn
     std::size_t scratch_bytes = 0;  // for sums of parts
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
@@ -115,6 +119,9 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
     }
     plan.blocks = plan.whole < t.at_once() ? plan.whole : t.at_once();
     if (plan.blocks < plan.workers) plan.blocks = plan.workers;
+    // Where k is too long for the L2 cache to hold what blocks are apart.
+    constexpr unsigned long_k = 256;  // chunks
+    plan.together = gemm_tensor_waits(entry) && plan.whole > plan.blocks && plan.chunks >= long_k;
     plan.fits = true;
     return plan;
 }

@@ -22,6 +22,7 @@ struct GemmTensorWork {
     GemmTensorPlan plan;
     double* parts;       // of sums, two tiles a worker
     unsigned* counters;  // of arrivals, zero before and after: 2 a worker and warp
+    unsigned* begun;     // whole tiles, zero before and after; null: no one waits for others
 };
 
 /// A tile of C, and chunks of k from `first` to before `last`.

@@ -410,6 +410,13 @@ __device__ __forceinline__ unsigned take_turn(unsigned* counter, unsigned last) 
     return turn;
 }
 
+/// Reads what another block releases, such as a counter that it takes turns at.
+__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
 /// One store of 8 bytes that the host can see at once.
 __device__ __forceinline__ void store_for_host(std::uint64_t* to, std::uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");

@@ -59,13 +59,6 @@ __device__ __forceinline__ void publish_shared_to_copies() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Reads what another block releases.
-__device__ __forceinline__ unsigned load_acquire(const unsigned* from) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-    return value;
-}
-
 /// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
 __device__ __forceinline__ void barrier_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");

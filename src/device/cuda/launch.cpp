@@ -4,16 +4,49 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "device/cuda/cuda_error.hpp"
+#include "memo.hpp"
 
 namespace tinyblas::device {
+namespace {
+
+/// Whether kernels can start early. Asking anew each time would take a tenth of a launch.
+bool starts_dependents(const char* operation) {
+    thread_local Memo<1, bool> known;
+    const int device = current_device(operation);
+    return known({device}, [&] { return properties(device, operation).compute_capability == 90; });
+}
+
+/// Lets `kernel` take all shared memory that a block can have on the current device.
+void allow_shared(const void* kernel, const char* operation) {
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 current_device(operation)),
+          "cudaDeviceGetAttribute", operation);
+    cudaFuncAttributes own = {};
+    check(cudaFuncGetAttributes(&own, kernel), "cudaFuncGetAttributes", operation);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               most - static_cast<int>(own.sharedSizeBytes)),
+          "cudaFuncSetAttribute", operation);
+}
+
+/// The same, remembered likewise.
+void allow_shared_once(const void* kernel, const char* operation) {
+    thread_local Memo<2, bool> known;
+    known({current_device(operation), reinterpret_cast<std::intptr_t>(kernel)}, [&] {
+        allow_shared(kernel, operation);
+        return true;
+    });
+}
+
+}  // namespace
 
 void enqueue(const Launch& launch, const void* kernel, void** parameters) {
     constexpr std::size_t always_allowed = 48 << 10;  // bytes of shared memory
-    if (launch.large_shared > always_allowed)
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(launch.large_shared)),
-              "cudaFuncSetAttribute", launch.operation);
+    const bool large = launch.large_shared > always_allowed;
+    if (large) allow_shared_once(kernel, launch.operation);
     cudaLaunchAttribute attributes[3] = {};
     cudaLaunchConfig_t config = {};
     config.gridDim = launch.grid;
@@ -28,10 +61,7 @@ void enqueue(const Launch& launch, const void* kernel, void** parameters) {
     };
     if (launch.uncached)
         add(cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout = 100;
-    const auto compute_capability = [&] {
-        return properties(current_device(launch.operation), launch.operation).compute_capability;
-    };
-    if (launch.dependent && compute_capability() == 90)
+    if (launch.dependent && starts_dependents(launch.operation))
         add(cudaLaunchAttributeProgrammaticStreamSerialization)
             .programmaticStreamSerializationAllowed = 1;
     if (launch.cluster > 1) {
@@ -39,8 +69,13 @@ void enqueue(const Launch& launch, const void* kernel, void** parameters) {
         cluster.x = launch.cluster;
         cluster.y = cluster.z = 1;
     }
-    check(cudaLaunchKernelExC(&config, kernel, parameters), "cudaLaunchKernelExC",
-          launch.operation);
+    cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
+    if (large && error == cudaErrorInvalidValue) {  // what is remembered, a reset has undone
+        cudaGetLastError();
+        allow_shared(kernel, launch.operation);
+        error = cudaLaunchKernelExC(&config, kernel, parameters);
+    }
+    check(error, "cudaLaunchKernelExC", launch.operation);
 }
 
 }  // namespace tinyblas::device
