@@ -146,14 +146,16 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
     const BatchOperand a = batch_a(x), b = batch_b(x);
     constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
     const std::int64_t most =
-        std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n(), 2)});
+        std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n(), 4)});
     if (b.layout == PipelinedLayout::mapped || most == 0) return most;
     constexpr std::size_t most_packed = 64 << 20;  // bytes
     const std::int64_t columns =
         static_cast<std::int64_t>(std::min(most_packed, context.scratch_limit()) / sizeof(float)) /
         x.k();
     const std::int64_t pitch = pipelined_pitch(x.n());
-    return b.rows_apart == 0 ? (pitch <= columns ? most : 0) : std::min(most, columns / pitch);
+    if (b.rows_apart == 0) return pitch <= columns ? most : 0;
+    constexpr std::int64_t least_m = 512;  // else packing takes longer than the rung saves
+    return x.m() < least_m ? 0 : std::min(most, columns / pitch);
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
@@ -185,7 +187,10 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
-    (products == 2 ? launch_gemm_pipelined<2> : launch_gemm_pipelined<1>)(context.stream(), work);
+    const auto launch = products == 4   ? launch_gemm_pipelined<4>
+                        : products == 2 ? launch_gemm_pipelined<2>
+                                        : launch_gemm_pipelined<1>;
+    launch(context.stream(), work);
 }
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch) {

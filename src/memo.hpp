@@ -5,11 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace tinyblas {
 
 /// `count` numbers in, a Value out. Arguments that share a slot push each other out. Not to be
-/// shared between threads.
+/// shared between threads; one that never asks takes no memory for it.
 template <std::size_t count, class Value>
 class Memo {
   public:
@@ -20,7 +21,8 @@ class Memo {
         std::uint64_t hash = 0;
         for (const std::int64_t number : key)
             hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
-        Slot& slot = slots_[hash >> (64 - slots_log2)];
+        if (!slots_) slots_ = std::make_unique<Slots>();
+        Slot& slot = (*slots_)[hash >> (64 - slots_log2)];
         if (!slot.used || slot.key != key) {
             slot.value = make();
             slot.key = key;
@@ -36,7 +38,8 @@ class Memo {
         Value value = {};
         bool used = false;
     };
-    std::array<Slot, std::size_t{1} << slots_log2> slots_;
+    using Slots = std::array<Slot, std::size_t{1} << slots_log2>;
+    std::unique_ptr<Slots> slots_;
 };
 
 }  // namespace tinyblas

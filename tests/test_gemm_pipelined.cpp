@@ -4,6 +4,7 @@
 #include "gemm_pipelined.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "batched_problem.hpp"
@@ -56,9 +57,12 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     for (const int a : {0, 1, 2, 3})
         for (const int b : {0, 1, 2, 3})
             for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
-                for (const Shape shape : {Shape{132, 260, 32}, Shape{64, 24, 16}}) {
+                // B is packed for a long m alone.
+                for (const Shape shape :
+                     {Shape{132, 260, 32}, Shape{516, 68, 32}, Shape{64, 24, 16}}) {
                     const bool many = shape.m == 64;
                     if (many && a + b > 0) continue;
+                    if (shape.m == 516 && b != 1 && b != 3) continue;
                     const std::int64_t count = many ? 140 : 3;
                     BatchProblem<float> p(shape, count, {along, along, along},
                                           {storages[a], storages[b], storages[0]});
@@ -72,7 +76,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                     if (most == 0) continue;
                     ++taken;
                     ASSERT_GE(most, count);
-                    for (const int products : {1, 2}) {
+                    for (const int products : {1, 2, 4}) {
                         enqueue_gemm_pipelined(context_, batch, products);
                         for (auto* operand : p.operands()) operand->download(context_);
                         EXPECT_TRUE(exact(p)) << p << ", " << products << " side by side";
@@ -83,9 +87,9 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
 }
 
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
-    for (const auto& [b, n] : {std::pair(0, 196), {1, 196}, {0, 100}}) {
-        BatchProblem<float> p({128, n, 64}, n < 128 ? 463 : 231,
-                              {below, b == 0 ? below : beside, below},
+    for (const auto& [b, n, count] :
+         {std::array{0, 196, 231}, {1, 196, 231}, {0, 100, 463}, {0, 50, 925}}) {
+        BatchProblem<float> p({128, n, 64}, count, {below, b == 0 ? below : beside, below},
                               {storages[0], storages[b], storages[0]});
         p.alpha = 0.7f;
         p.beta = -0.3f;
@@ -112,13 +116,18 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
         return gemm_pipelined_most(context_, x);
     };
     using Batch = GemmBatch<float>;
-    const auto packed = [&](Batch& x) { x.b = {upright, next}; };
+    const auto packed = [&](Batch& x) {
+        x.b = {upright, next};
+        x.a = {{somewhere, 512, 64, 1, 512}, 512 * 64};
+        x.c.first.rows = 512;
+    };
     const auto shared = [&](Batch& x) { x.b = {upright, 0}; };
     constexpr std::int64_t extents = ((std::int64_t{1} << 31) - 1 - 64) / 64 + 1;
     EXPECT_EQ(most([](Batch&) {}), extents);
-    EXPECT_EQ(most([](Batch& x) { x.a.stride = x.b.stride = 0; }), std::int64_t{1} << 28);
+    EXPECT_EQ(most([](Batch& x) { x.a.stride = x.b.stride = 0; }), std::int64_t{1} << 27);
     EXPECT_EQ(most([&](Batch& x) { x.a.first = along_k; }), extents);
     EXPECT_EQ(most(packed), 1024);
+    EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next}; }), 0);  // for so short an m
     EXPECT_EQ(most(shared), extents);
     // Side by side in lines of 4096.
     EXPECT_EQ(most([](Batch& x) {

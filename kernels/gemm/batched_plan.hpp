@@ -94,17 +94,23 @@ constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
 /// takes; 0: it is not the fastest. Its tiles must be mostly C's, and even their last turn keep
 /// most of the GPU busy.
 constexpr int gemm_batch_pipelined(const GemmBatchExtents& x) {
-    constexpr std::int64_t block_m = pipelined_tile.block_m, block_n = pipelined_tile.block_n;
-    if (x.count == 0 || x.m < block_m || x.k < 64) return 0;
-    const std::int64_t whole = pipelined_tiles(x.m, x.n), half = pipelined_tiles(x.m, x.n, 2);
-    const int products = half < 2 * whole ? 2 : 1;
-    const std::int64_t tiles = (products == 2 ? half : whole) * pipelined_pieces(x.count, products);
+    constexpr GemmTile t = pipelined_tile;
+    if (x.count == 0 || x.m < t.block_m || x.k < 64) return 0;
+    const auto tiles_of = [&](int products) {
+        return pipelined_tiles(x.m, x.n, products) * pipelined_pieces(x.count, products);
+    };
+    const auto time = [&](int products) {
+        return static_cast<double>(tiles_of(products)) * pipelined_step(products);
+    };
+    int products = 1;
+    for (const int more : {2, 4})
+        if (time(more) < time(products)) products = more;
     constexpr std::int64_t at_once = pipelined_multiprocessors;
-    const std::int64_t turns = pipelined_pieces(tiles, at_once);
+    const std::int64_t tiles = tiles_of(products), turns = pipelined_pieces(tiles, at_once);
     const double of_c = static_cast<double>(x.m) * static_cast<double>(x.n) *
                         static_cast<double>(x.count) / static_cast<double>(tiles);
     return (turns > 1 || x.k >= 256) && 8 * tiles >= 7 * turns * at_once &&
-                   of_c >= 0.75 * block_m * block_n
+                   of_c >= 0.75 * t.block_m * t.block_n
                ? products
                : 0;
 }
@@ -121,9 +127,12 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
     if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
-    const int products =
-        gemm_batch_pipelined({x.m, x.n, x.k, x.count < pipelined ? x.count : pipelined});
-    if (products > 0) return {GemmBatchRoute::pipelined, products, pipelined};
+    if (pipelined > 0) {
+        const std::int64_t launches = pipelined_pieces(x.count, pipelined);
+        const std::int64_t each = pipelined_pieces(x.count, launches);
+        const int products = gemm_batch_pipelined({x.m, x.n, x.k, each});
+        if (products > 0) return {GemmBatchRoute::pipelined, products, each};
+    }
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {
         const bool single = type == Scalar::float32;

@@ -18,6 +18,9 @@ class PipelinedTurn {
     static_assert(rows * depth == 16 * pipelined_tile.loaders && depth == 16);
 
   public:
+    /// Products whose shares fit the registers.
+    static constexpr int at_once = products < 2 ? 1 : 2;
+
     __device__ __forceinline__ PipelinedTurn(const PipelinedOperand& operand,
                                              PipelinedShared<products>& shared, int thread)
         : p_(thread % 32 / 8 * 4),
@@ -33,18 +36,19 @@ class PipelinedTurn {
             operand.data + offset + (first + (row_ < rows_ ? row_ : rows_ - 1)) * stride_ + p + p_;
     }
 
-    /// Reads the next stage's share; in place of rows that do not exist, which no one stores, the
-    /// last one. `whole`: or else k before `begin` and from `end` on do not exist, and are zero.
-    /// `apart`: from a product's A to the next one's.
+    /// Reads its share of a stage for a product whose A lies `offset` from the first one's, and for
+    /// one `next` further on; in place of rows that do not exist, which no one stores, the last
+    /// one. `whole`: or else k before `begin` and from `end` on do not exist, and are zero.
     template <bool whole>
-    __device__ __forceinline__ void read(std::int64_t apart, int begin = 0, int end = depth) {
-        const float* from = from_;
+    __device__ __forceinline__ void read(std::int64_t offset, std::int64_t next, int begin = 0,
+                                         int end = depth) {
+        const float* from = from_ + offset;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
 #pragma unroll
-            for (int product = 0; product < products; ++product) {
+            for (int product = 0; product < at_once; ++product) {
                 float(&share)[4] = share_[product][e];
-                const float* const at = product == 0 ? from : from + apart;
+                const float* const at = product == 0 ? from : from + next;
                 if (whole) {
                     device::load_read_only(share, at);
                 } else {
@@ -58,31 +62,32 @@ class PipelinedTurn {
             // Found anew each time: pointers to all rows would take too many registers.
             from = device::opaque(from + (row_ + e + 1 < rows_ ? stride_ : 0));
         }
-        from_ += depth;
     }
-    __device__ __forceinline__ void write(int stage) const {
+    /// To tiles `number` and following ones of all stages.
+    __device__ __forceinline__ void write(int number) const {
 #pragma unroll
-        for (int product = 0; product < products; ++product) {
+        for (int product = 0; product < at_once; ++product) {
             const auto& share = share_[product];
 #pragma unroll
             for (int q = 0; q < 4; ++q) {
                 const float line[4] = {share[0][q], share[1][q], share[2][q], share[3][q]};
-                device::store_vector(to_ + ((stage * products + product) * depth + q) * rows, line);
+                device::store_vector(to_ + ((number + product) * depth + q) * rows, line);
             }
         }
     }
+    /// To the next stage.
+    __device__ __forceinline__ void advance() { from_ += depth; }
 
   private:
     int p_, row_, rows_ = 0;
     float* to_;
     const float* from_ = nullptr;
     std::int64_t stride_;
-    float share_[products][4][4];
+    float share_[at_once][4][4];
 };
 
 /// Brings all stages of all pieces: one thread asks the copy engine; with `turn`, all threads turn
-/// A's tiles beside it. `products`: of a tile; of a pair whose second one does not exist, the first
-/// one comes twice.
+/// A's tiles beside it. `products`: of a tile; in place of those that do not exist, the last one.
 template <bool turn, int products>
 __device__ __forceinline__ void load_stages(const PipelinedWork& work,
                                             PipelinedShared<products>& shared) {
@@ -95,16 +100,20 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
     const auto a = device::SharedPointer<float>(&shared.a[0][0][0][0]).address();
     const auto b = device::SharedPointer<float>(&shared.b[0][0][0][0]).address();
     PipelinedRing<products> ring(shared, 1);
-    PipelinedTurn<products> turned(work.a, shared, thread);
+    using Turn = PipelinedTurn<products>;
+    Turn turned(work.a, shared, thread);
     for_each_piece(work, [&](const PipelinedPiece& piece) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
-        const unsigned product = place.product * products;
-        // From the first product to the second.
-        const int next = products > 1 && product + 1 < work.products ? 1 : 0;
+        const unsigned first = place.product * products;
+        // Of the tile's products, by how much `number` comes after the first one.
+        const auto after = [&](int number) {
+            const auto last = static_cast<int>(work.products - first) - 1;
+            return products == 1 || number == 0 ? 0 : number < last ? number : last;
+        };
         if (turn)
-            turned.begin(work.a, product * work.a.apart, i,
+            turned.begin(work.a, first * work.a.apart, i,
                          std::int64_t{piece.first} * block_k - work.skip);
         // Of the tile's steps, from which to before which one all k exist.
         const unsigned begin_whole = work.skip > 0 ? 1 : 0;
@@ -113,31 +122,42 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
         for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
             const int stage = ring.stage();
             const auto full = ring.full();
-            const std::int64_t apart = next * work.a.apart;
-            // Of products side by side, all steps are whole.
-            if (turn && (products > 1 || (step >= begin_whole && step < end_whole)))
-                turned.template read<true>(apart);
-            else if (turn)
-                turned.template read<false>(
-                    apart, step == 0 ? work.skip : 0,
-                    step < end_whole ? block_k : static_cast<int>(work.k % block_k));
+            const auto read = [&](int number) {
+                const std::int64_t offset = after(number) * work.a.apart;
+                const std::int64_t next = (after(number + 1) - after(number)) * work.a.apart;
+                // Of products side by side, all steps are whole.
+                if (products > 1 || (step >= begin_whole && step < end_whole))
+                    turned.template read<true>(offset, next);
+                else
+                    turned.template read<false>(
+                        offset, next, step == 0 ? work.skip : 0,
+                        step < end_whole ? block_k : static_cast<int>(work.k % block_k));
+            };
+            if (turn) read(0);
             ring.wait_empty();
             if (!turn || thread == 0) {
                 const int p = static_cast<int>(step) * block_k - work.skip;
                 device::arrive_expecting(full, bytes);
 #pragma unroll
                 for (int e = 0; e < products; ++e) {
-                    const int own = static_cast<int>(product) + e * next;
+                    const int product = static_cast<int>(first) + after(e);
                     const int tile = stage * products + e;
                     if (!turn)
-                        device::copy_tile(a + tile * a_bytes, work.a.map, p + own * work.a.k_apart,
-                                          i + own * work.a.rows_apart, full);
-                    device::copy_tile(b + tile * b_bytes, work.b.map, p + own * work.b.k_apart,
-                                      j + own * work.b.rows_apart, full);
+                        device::copy_tile(a + tile * a_bytes, work.a.map,
+                                          p + product * work.a.k_apart,
+                                          i + product * work.a.rows_apart, full);
+                    device::copy_tile(b + tile * b_bytes, work.b.map, p + product * work.b.k_apart,
+                                      j + product * work.b.rows_apart, full);
                 }
             }
             if (turn) {
-                turned.write(stage);
+                turned.write(stage * products);
+#pragma unroll
+                for (int e = Turn::at_once; e < products; e += Turn::at_once) {
+                    read(e);
+                    turned.write(stage * products + e);
+                }
+                turned.advance();
                 device::arrive(full);  // each for itself: tools see whose stores it ends
             }
         }

@@ -14,10 +14,11 @@ namespace tinyblas {
 /// 9 stages, and warps that load and keep 72 registers each: with fewer they would spill, and one
 /// spill anywhere costs the main loop its choice of register banks.
 inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
-/// Of a batch whose C are narrow, half of the threads make each of two products, side by side.
-inline constexpr GemmTile pipelined_pair_tile = {128, 128, 16, 64, 64, 16, 8, 7, 1, 128, 72};
+/// Of a batch whose C are narrow, 2 or 4 products have their parts of the threads, side by side.
+inline constexpr GemmTile pipelined_tile_2 = {128, 128, 16, 64, 64, 16, 8, 7, 1, 128, 72};
+inline constexpr GemmTile pipelined_tile_4 = {128, 64, 16, 64, 64, 16, 8, 4, 1, 128, 72};
 constexpr GemmTile pipelined_tile_of(int products) {
-    return products == 2 ? pipelined_pair_tile : pipelined_tile;
+    return products == 4 ? pipelined_tile_4 : products == 2 ? pipelined_tile_2 : pipelined_tile;
 }
 
 /// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
@@ -34,7 +35,7 @@ struct PipelinedPiece {
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
-    unsigned products = 1;          // of a batch, or pairs; their tiles follow each other
+    unsigned products = 1;          // of a batch, or groups; their tiles follow each other
 
     constexpr PipelinedWorkload() = default;
     constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
@@ -118,7 +119,7 @@ constexpr std::size_t pipelined_packed_bytes(std::int64_t extent, std::int64_t k
 constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {
     return (extent + piece - 1) / piece;
 }
-/// Tiles of a C, or of two side by side.
+/// Tiles of a C, or of several side by side.
 constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n, int products = 1) {
     const GemmTile t = pipelined_tile_of(products);
     return pipelined_pieces(m, t.block_m) * pipelined_pieces(n, t.block_n);
@@ -135,6 +136,10 @@ struct PipelinedCosts {
            launch = 3, turn = 1.013, packed_bytes = 3.75e6;
 };
 inline constexpr PipelinedCosts pipelined_costs;
+/// A step of a tile of several products: they share nothing.
+constexpr double pipelined_step(int products) {
+    return pipelined_costs.step * (products == 4 ? 1.3 : products == 2 ? 1.03 : 1);
+}
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side.
 constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n, std::int64_t k,

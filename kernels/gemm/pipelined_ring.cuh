@@ -47,7 +47,8 @@ struct PipelinedShared {
     alignas(128) float b[t.stages][products][t.block_k][t.block_n];
     std::uint64_t full[t.stages], empty[t.stages];
 };
-static_assert(sizeof(PipelinedShared<1>) <= 227 << 10 && sizeof(PipelinedShared<2>) <= 227 << 10);
+static_assert(sizeof(PipelinedShared<1>) <= 227 << 10 && sizeof(PipelinedShared<2>) <= 227 << 10 &&
+              sizeof(PipelinedShared<4>) <= 227 << 10);
 
 /// The ring as one role walks it.
 template <int products>

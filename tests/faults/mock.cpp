@@ -76,6 +76,7 @@ void forget() {
     state().calls.clear();
     state().launches.clear();
 }
+void forbid_large_shared() { state().large_shared.clear(); }
 void set_stand_in(StandIn stand_in) { state().stand_in = std::move(stand_in); }
 std::vector<std::string>& misuses() { return state().misuses; }
 
@@ -106,6 +107,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
             case cudaDevAttrComputeCapabilityMinor: *value = capability % 10; break;
             case cudaDevAttrMultiProcessorCount: *value = 132; break;
             case cudaDevAttrTextureAlignment: *value = 512; break;
+            case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 227 << 10; break;
             default: return misuse("the mock lacks attribute " + std::to_string(attribute));
         }
         return cudaSuccess;

@@ -45,6 +45,9 @@ struct Launch {
 const std::vector<Launch>& launches();
 void forget();
 
+/// What kernels were allowed, they no longer are: as after a reset of the device.
+void forbid_large_shared();
+
 /// Called for each launch, in place of the kernel.
 using StandIn = std::function<void(const std::string& kernel, void** arguments)>;
 void set_stand_in(StandIn stand_in);
