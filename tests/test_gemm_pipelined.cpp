@@ -77,6 +77,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                     ++taken;
                     ASSERT_GE(most, count);
                     for (const int products : {1, 2, 4}) {
+                        if (!many && products != 1 << taken % 3) continue;
                         enqueue_gemm_pipelined(context_, batch, products);
                         for (auto* operand : p.operands()) operand->download(context_);
                         EXPECT_TRUE(exact(p)) << p << ", " << products << " side by side";
@@ -87,10 +88,8 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
 }
 
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
-    for (const auto& [b, n, count] :
-         {std::array{0, 196, 231}, {1, 196, 231}, {0, 100, 463}, {0, 50, 925}}) {
-        BatchProblem<float> p({128, n, 64}, count, {below, b == 0 ? below : beside, below},
-                              {storages[0], storages[b], storages[0]});
+    for (const auto& [n, count] : {std::pair(196, 231), {100, 463}, {50, 925}}) {
+        BatchProblem<float> p({128, n, 64}, count, {below, below, below});
         p.alpha = 0.7f;
         p.beta = -0.3f;
         p.fill_normal();

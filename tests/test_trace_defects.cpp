@@ -44,12 +44,11 @@ __global__ void rotate(float* values) {
 }
 
 /// What a launch reports; the next one must work.
-template <class... Parameters, class... Arguments>
-std::string report(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                   const Arguments&... arguments) {
+template <class Launch>
+std::string report_of(Launch&& launch) {
     std::string sentence = no_error;
     try {
-        device::launch("planted", kernel, grid, block, nullptr, arguments...);
+        launch();
     } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::device_error);
         sentence = error.what();
@@ -59,6 +58,12 @@ std::string report(void (*kernel)(Parameters...), dim3 grid, dim3 block,
     device::launch("rotate", rotate, 1, threads, nullptr, values.data());
     EXPECT_EQ(values.data()[0], 1) << "after " << sentence;
     return sentence;
+}
+template <class... Parameters, class... Arguments>
+std::string report(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                   const Arguments&... arguments) {
+    return report_of(
+        [&] { device::launch("planted", kernel, grid, block, nullptr, arguments...); });
 }
 
 std::string place(int line) { return "test_trace_defects.cpp:" + std::to_string(line) + ")"; }
@@ -297,6 +302,30 @@ TEST(GlobalRace, OrderPassesFromBlockToBlock) {
     EXPECT_EQ(to.data()[0], 8);
     EXPECT_THAT(report(pass_on_by_turns<false>, 3, 1, to.data(), counters.data()),
                 HasSubstr("race between blocks: a read"));
+}
+
+// --- Memory that what is ahead may still use -----------------------------------------------------
+
+constexpr int early_access_line = __LINE__ + 3;
+__global__ void add_one(float* values, unsigned hasty) {
+    if (threadIdx.x != hasty) device::wait_for_launcher();
+    values[threadIdx.x] += 1;
+    device::wait_for_launcher();  // too late
+}
+
+TEST(Early, MemoryIsTouchedOnceWhatIsAheadHasEnded) {
+    Zeros<float> values(threads);
+    const auto dependent = [&](unsigned hasty) {
+        return report_of([&] {
+            device::launch_dependent("planted", add_one, 1, threads, nullptr, values.data(), hasty);
+        });
+    };
+    EXPECT_EQ(dependent(threads), no_error);
+    EXPECT_THAT(dependent(7),
+                AllOf(HasSubstr("planted: too early: a read of 4 bytes of global memory"),
+                      HasSubstr(place(early_access_line) + " before wait_for_launcher()"),
+                      HasSubstr("thread (7, 0, 0) of block (0, 0, 0)")));
+    EXPECT_EQ(report(add_one, 1, threads, values.data(), 7u), no_error);  // a plain launch
 }
 
 // --- Unset memory --------------------------------------------------------------------------------

@@ -71,25 +71,26 @@ void launch_cluster(const char* operation, void (*kernel)(Parameters...), unsign
     launch(operation, kernel, blocks, block, stream, arguments...);
 }
 
-/// launch: kernels run one after another.
+/// Kernels run one after another; a traced build sees to it that they need not.
 template <class... Parameters, class... Arguments>
 void launch_dependent_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
-                               unsigned /*cluster*/, dim3 block, std::size_t large_shared,
-                               Stream stream, const Arguments&... arguments) {
-    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+                               unsigned /*cluster*/, dim3 block, std::size_t large_shared, Stream,
+                               const Arguments&... arguments) {
+    const auto thread = [&] { kernel(static_cast<Parameters>(arguments)...); };
+    run_grid(operation, grid, block, large_shared, std::cref(thread), true);
 }
 template <class... Parameters, class... Arguments>
 void launch_large_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                             dim3 block, std::size_t large_shared, Stream stream,
                             const Arguments&... arguments) {
-    launch_large(operation, kernel, grid, block, large_shared, stream, arguments...);
+    launch_dependent_clusters(operation, kernel, grid, 1, block, large_shared, stream,
+                              arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                       Stream stream, const Arguments&... arguments) {
-    launch(operation, kernel, grid, block, stream, arguments...);
+    launch_dependent_clusters(operation, kernel, grid, 1, block, 0, stream, arguments...);
 }
-inline void wait_for_launcher() {}
 inline void let_dependents_start() {}
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage

@@ -13,10 +13,13 @@ namespace tinyblas::device {
 void set_schedule(unsigned seed) noexcept { machine().schedule = seed; }
 
 void run_grid(const char* operation, dim3 grid, dim3 block, std::size_t large_shared,
-              const std::function<void()>& thread) {
+              const std::function<void()>& thread, bool dependent) {
     machine().large_shared = large_shared;
+    machine().dependent = dependent;
     machine().run(operation, grid, block, thread);
 }
+
+void wait_for_launcher() { machine().tracer.launcher_ended(running().rank); }
 
 void fail_thread(const std::string& what, Place place) {
     std::ostringstream out;

@@ -42,9 +42,12 @@ struct Place {
 void set_schedule(unsigned seed) noexcept;
 
 /// Runs `thread` once for each thread of each block. After an error all fibers are unwound, and the
-/// next call works.
+/// next call works. `dependent`: the launch may begin before what is ahead of it has ended, so that
+/// each thread must call wait_for_launcher() before it touches global memory; a traced build sees
+/// to it.
 void run_grid(const char* operation, dim3 grid, dim3 block, std::size_t large_shared,
-              const std::function<void()>& thread);
+              const std::function<void()>& thread, bool dependent = false);
+void wait_for_launcher();
 
 /// Ends the calling fiber and the launch: `what` happened to it, and where.
 [[noreturn]] void fail_thread(const std::string& what, Place place);

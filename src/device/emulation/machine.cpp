@@ -102,7 +102,7 @@ void Machine::run_blocks(dim3 grid, dim3 block) {
     gridDim = grid;
     blockDim = block;
     prepare(block.x * block.y * block.z);
-    tracer.begin_launch(operation_, grid, block, count_);
+    tracer.begin_launch(operation_, grid, block, count_, dependent);
     for (unsigned z = 0; z < grid.z; ++z)
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {

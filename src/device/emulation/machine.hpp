@@ -46,6 +46,7 @@ class Machine {
 
     unsigned schedule = 0;
     std::size_t large_shared = 0;  // bytes that the launch gave
+    bool dependent = false;        // the launch may begin early
     bool unwinding = false;
     int exceptions = 0;  // in flight on this OS thread when the launch began
     std::vector<Storage> storages;

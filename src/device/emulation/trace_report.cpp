@@ -65,6 +65,10 @@ std::string Tracer::describe_defect() const {
             out << "of " << to_string(defect.space) << " memory that nothing has written "
                 << places[0];
             break;
+        case Fault::early:
+            access("too early");
+            out << "of global memory " << places[0] << " before wait_for_launcher()";
+            break;
         case Fault::outside: {
             access("out of bounds");
             const bool before = defect.address < defect.begin;

@@ -60,7 +60,8 @@ void add_stack(std::vector<Extent>& extents) {
 
 }  // namespace
 
-void Tracer::begin_launch(const char* operation, dim3 grid, dim3 block, unsigned threads) {
+void Tracer::begin_launch(const char* operation, dim3 grid, dim3 block, unsigned threads,
+                          bool dependent) {
     if (order_.now() > old_age) {
         order_ = {};
         global_.clear();
@@ -69,6 +70,7 @@ void Tracer::begin_launch(const char* operation, dim3 grid, dim3 block, unsigned
     turns_.begin_launch();
     grid_ = grid;
     block_ = block;
+    dependent_ = dependent;
     block_began_.clear();
     defect_.reset();
     threads_.resize(threads);
@@ -102,6 +104,7 @@ void Tracer::begin_block() {
     order_.begin_block();
     turns_.begin_block();
     phases_.clear();
+    for (TracedThread& thread : threads_) thread.early = dependent_;
     block_began_.push_back(order_.now());
 }
 
@@ -206,6 +209,8 @@ void Tracer::see_copy(TracedThread& thread, Place place, Access access, const vo
 void Tracer::check(Region& region, const Seen& seen) {
     if (seen.address < region.begin || seen.address + seen.bytes > region.end)
         return report(Fault::outside, region, seen);
+    if (region.space == Space::global && seen.thread.early)
+        return report(Fault::early, region, seen);
     if (region.space == Space::global && seen.access != Access::write &&
         poisoned(seen.address, seen.bytes))
         return report(Fault::unset, region, seen);

@@ -47,13 +47,16 @@ struct TracedThread {
     unsigned rank;
     std::uintptr_t stack;  // its first byte: what lies there is a register or local memory
     Clock clock;
+    bool early;                            // what is ahead of the launch may still run
     std::vector<RecordedAccess> recorded;  // since its warp last came together
 };
 
 /// What the tracer must be told of a launch. One for each OS thread's Machine.
 class Tracer {
   public:
-    void begin_launch(const char* operation, dim3 grid, dim3 block, unsigned threads);
+    void begin_launch(const char* operation, dim3 grid, dim3 block, unsigned threads,
+                      bool dependent);
+    void launcher_ended(unsigned rank) { threads_[rank].early = false; }
     void end_launch();
     void begin_block();
     void end_block() { count_requests(0, threads_.size()); }
@@ -102,7 +105,7 @@ class Tracer {
         Access access;
         std::uint32_t site;
     };
-    enum class Fault { race, race_between_blocks, unset, outside };
+    enum class Fault { race, race_between_blocks, unset, outside, early };
     struct Defect {
         Fault fault;
         Space space;
@@ -156,6 +159,7 @@ class Tracer {
     std::vector<std::uint32_t> block_began_;
     std::optional<Defect> defect_;
     dim3 grid_, block_;
+    bool dependent_ = false;
     Trace::Recorder* recorder_ = nullptr;  // while a Trace lives
 };
 
@@ -175,7 +179,8 @@ void trace_departure(const void* address, std::size_t bytes, Place place);
 /// Sees nothing.
 class Tracer {
   public:
-    void begin_launch(const char*, dim3, dim3, unsigned) {}
+    void begin_launch(const char*, dim3, dim3, unsigned, bool) {}
+    void launcher_ended(unsigned) {}
     void end_launch() {}
     void begin_block() {}
     void end_block() {}
