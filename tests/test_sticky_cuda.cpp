@@ -2,7 +2,7 @@
 // Sticky errors: a kernel that meets an address it must not touch ends the CUDA context of its
 // process. Each operation meets one in a process of its own: the next call that asks the device
 // names the operation and what happened, every later one fails too, nothing hangs or crashes, and
-// the process ends as it wants to.
+// the process ends as it wants to. And after a reset of the device all works as before.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -12,7 +12,7 @@
 namespace tinyblas::device {
 namespace {
 
-/// Whether kernels can start early. Asking anew each time would take a tenth of a launch.
+/// Whether kernels can start early; remembered, for each launch asks.
 bool starts_dependents(const char* operation) {
     thread_local Memo<1, bool> known;
     const int device = current_device(operation);
