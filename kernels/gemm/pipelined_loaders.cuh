@@ -107,11 +107,15 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
         const unsigned first = place.product * products;
-        // Of the tile's products, by how much `number` comes after the first one.
-        const auto after = [&](int number) {
-            const auto last = static_cast<int>(work.products - first) - 1;
-            return products == 1 || number == 0 ? 0 : number < last ? number : last;
-        };
+        // By how much the tile's products come after its first one, and their A; found out here,
+        // for the loop below would read what it takes anew each time.
+        int after[products];
+        std::int64_t apart[products];
+#pragma unroll
+        for (int e = 0; e < products; ++e) {
+            after[e] = e == 0 || first + e < work.products ? e : after[e - 1];
+            apart[e] = after[e] * work.a.apart;
+        }
         if (turn)
             turned.begin(work.a, first * work.a.apart, i,
                          std::int64_t{piece.first} * block_k - work.skip);
@@ -123,8 +127,8 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
             const int stage = ring.stage();
             const auto full = ring.full();
             const auto read = [&](int number) {
-                const std::int64_t offset = after(number) * work.a.apart;
-                const std::int64_t next = (after(number + 1) - after(number)) * work.a.apart;
+                const std::int64_t offset = number == 0 ? 0 : apart[number];
+                const std::int64_t next = products == 1 ? 0 : apart[number + 1] - offset;
                 // Of products side by side, all steps are whole.
                 if (products > 1 || (step >= begin_whole && step < end_whole))
                     turned.template read<true>(offset, next);
@@ -140,7 +144,7 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
                 device::arrive_expecting(full, bytes);
 #pragma unroll
                 for (int e = 0; e < products; ++e) {
-                    const int product = static_cast<int>(first) + after(e);
+                    const int product = static_cast<int>(first) + after[e];
                     const int tile = stage * products + e;
                     if (!turn)
                         device::copy_tile(a + tile * a_bytes, work.a.map,
