@@ -260,7 +260,8 @@ std::vector<Flag> flags(Options& options) {
          "of sgemm: strict, fp32 (and no dgemm) or both, the default where tensor cores serve",
          precision},
         {"rungs", "LIST",
-         "of naive,tiled,tuned,sliced,pipelined,tensor,gemv (strict),split,hopper (fp32),best;\n"
+         "of naive,tiled,tuned,sliced,pipelined,skinny,tensor,gemv (strict),split,hopper "
+         "(fp32),best;\n"
          "default every rung on some squares, best elsewhere",
          rungs},
         {"regime", "R",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gemm_shapes.hpp"
+#include "kernels/gemm/skinny_plan.hpp"
 #include "kernels/gemm/tiles.hpp"
 #include "race.hpp"
 #include "tinyblas/error.hpp"
@@ -57,7 +58,7 @@ double seconds(Context& context, const Operands<T>& operands, const GemmOptions&
 }
 
 template <class T>
-std::vector<GemmOptions> candidates(const Context& context) {
+std::vector<GemmOptions> candidates(const Context& context, const Shape& shape) {
     std::vector<GemmOptions> all;
     const auto add = [&](GemmKernel kernel, int entry = -1) {
         all.push_back({kernel, entry, Precision::fp32_strict});
@@ -70,6 +71,7 @@ std::vector<GemmOptions> candidates(const Context& context) {
     if (type == Scalar::float32) {
         add(GemmKernel::sliced);
         add(GemmKernel::pipelined);
+        if (plan_gemm_skinny(shape.m, shape.n, shape.k, true).fits) add(GemmKernel::skinny);
     } else {
         add(GemmKernel::tensor);
     }
@@ -85,7 +87,7 @@ std::string line_for(Context& context, const Shape& shape, const std::string& ra
         seconds(context, operands, {GemmKernel::best, -1, Precision::fp32_strict});
     GemmOptions best;
     double least = INFINITY;
-    for (const GemmOptions& one : candidates<T>(context)) {
+    for (const GemmOptions& one : candidates<T>(context, shape)) {
         const double time = seconds(context, operands, one);
         if (time >= least) continue;
         least = time;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Overlap of strided views. A view is brought to a normal form first: strides positive, the longer
-// one outside.
+// Sentences, and overlap of strided views. A view is brought to a normal form first: strides
+// positive, the longer one outside.
 #include "check.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 namespace tinyblas {
@@ -63,6 +64,22 @@ bool same_lattice_overlap(const Footprint& x, const Footprint& y) {
 }
 
 }  // namespace
+
+std::ostream& operator<<(std::ostream& to, const Word& word) {
+    switch (word.kind_) {
+        case Word::integer: return to << word.integer_;
+        case Word::natural: return to << word.natural_;
+        case Word::real: return to << word.real_;
+        case Word::pointer: return to << word.address_;
+        default: return to << std::string_view(word.text_, static_cast<std::size_t>(word.kind_));
+    }
+}
+
+void fail(Status status, std::initializer_list<Word> words) {
+    std::ostringstream sentence;
+    for (const Word& word : words) sentence << word;
+    throw Error(status, sentence.str());
+}
 
 bool has_addresses(const void* data, std::int64_t rows, std::int64_t columns,
                    std::int64_t row_stride, std::int64_t column_stride, std::size_t size) {

@@ -2,27 +2,57 @@
 // Preconditions as sentences.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <sstream>
+#include <initializer_list>
+#include <iosfwd>
+#include <string_view>
 
 #include "tinyblas/error.hpp"
 #include "tinyblas/view.hpp"
 
 namespace tinyblas {
 
-/// Throws Error with the words streamed one after the other.
+/// A word of a sentence: text, a number or an address. It lives no longer than the statement that
+/// has it.
+class Word {
+  public:
+    explicit Word(std::string_view text)
+        : text_(text.data()), kind_(static_cast<std::ptrdiff_t>(text.size())) {}
+    explicit Word(std::signed_integral auto number) : integer_(number), kind_(integer) {}
+    explicit Word(std::unsigned_integral auto number) : natural_(number), kind_(natural) {}
+    explicit Word(double number) : real_(number), kind_(real) {}
+    template <class T>
+    requires(!std::same_as<const T, const char>) explicit Word(T* address)
+        : address_(address), kind_(pointer) {}
+
+    friend std::ostream& operator<<(std::ostream& to, const Word& word);
+
+  private:
+    enum : std::ptrdiff_t { integer = -1, natural = -2, real = -3, pointer = -4 };
+    union {
+        const char* text_;
+        std::int64_t integer_;
+        std::uint64_t natural_;
+        double real_;
+        const void* address_;
+    };
+    std::ptrdiff_t kind_;  // or the length of the text
+};
+
+/// Throws Error with the words one after the other.
+[[noreturn]] void fail(Status status, std::initializer_list<Word> words);
 template <class... Words>
 [[noreturn]] void fail(Status status, const Words&... words) {
-    std::ostringstream sentence;
-    (sentence << ... << words);
-    throw Error(status, sentence.str());
+    fail(status, {Word(words)...});
 }
 
 /// Throws Error (invalid_argument) unless `condition` holds.
 template <class... Words>
 void require(bool condition, const Words&... words) {
     if (!condition) [[unlikely]]
-        fail(Status::invalid_argument, words...);
+        fail(Status::invalid_argument, {Word(words)...});
 }
 
 /// body(), a step of `operation` with errors of its own: they name the operation first.

@@ -8,10 +8,10 @@
 #include "check.hpp"
 #include "device/runtime.hpp"
 #include "gemm_accurate.hpp"
-#include "gemm_batched.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_launchers.hpp"
 #include "gemm_pipelined.hpp"
+#include "gemm_skinny.hpp"
 #include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
 #include "gemv.hpp"
@@ -83,8 +83,8 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
             return enqueue_gemm_sliced(context, call, call.plans.sliced);
         if (call.choice.kernel == GemmKernel::pipelined)
             return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
-        if (call.choice.kernel == GemmKernel::batched)
-            return enqueue_gemm_thin(context, call, call.plans.thin);
+        if (call.choice.kernel == GemmKernel::skinny)
+            return enqueue_gemm_skinny(context, call, call.plans.skinny);
     } else {
         if (call.choice.kernel == GemmKernel::tensor)
             return enqueue_gemm_tensor(context, call, call.plans.tensor);

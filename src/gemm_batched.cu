@@ -13,7 +13,6 @@
 
 #include "batch.hpp"
 #include "check.hpp"
-#include "gemm_batched.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_pipelined.hpp"
 #include "kernels/gemm/3_tuned.cuh"
@@ -246,11 +245,6 @@ GemmChoice run(Context& context, T alpha, const MatrixArray<const T>& a,
 }
 
 }  // namespace
-
-void enqueue_gemm_thin(Context& context, const GemmCall<float>& call, const GemmThinPlan& plan) {
-    const GemmBatch<float> batch = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
-    tile_launcher(batch, plan.entry)(context.stream(), batch);
-}
 
 GemmChoice gemm_strided_batched(Context& context, float alpha, MatrixView<const float> a,
                                 std::int64_t a_stride, MatrixView<const float> b,

@@ -6,10 +6,10 @@
 #include <cstddef>
 
 #include "device/runtime.hpp"
-#include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/gate.hpp"
 #include "kernels/gemm/pipelined_plan.hpp"
 #include "kernels/gemm/planes.hpp"
+#include "kernels/gemm/skinny_plan.hpp"
 #include "kernels/gemm/sliced_plan.hpp"
 #include "kernels/gemm/tensor_plan.hpp"
 #include "tinyblas/gemm.hpp"
@@ -34,8 +34,8 @@ struct GemmStrictPlans {
     double tuned_seconds = 0;
     GemmSlicedPlan sliced;
     GemmPipelinedPlan pipelined;
+    GemmSkinnyPlan skinny;
     GemmTensorPlan tensor;
-    GemmThinPlan thin;
 };
 
 /// Whether a rung is one of Precision::fp32.

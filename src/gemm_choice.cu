@@ -12,6 +12,7 @@
 #include "check.hpp"
 #include "gemm_accurate.hpp"
 #include "gemm_pipelined.hpp"
+#include "gemm_skinny.hpp"
 #include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
 #include "gemm_tuning.hpp"
@@ -28,11 +29,12 @@ struct Rung {
     For type;
 };
 constexpr Rung rungs[] = {
-    {GemmKernel::best, "best", For::both},        {GemmKernel::naive, "naive", For::both},
-    {GemmKernel::tiled, "tiled", For::both},      {GemmKernel::tuned, "tuned", For::both},
-    {GemmKernel::sliced, "sliced", For::floats},  {GemmKernel::pipelined, "pipelined", For::floats},
-    {GemmKernel::tensor, "tensor", For::doubles}, {GemmKernel::gemv, "gemv", For::both},
-    {GemmKernel::split, "split", For::floats},    {GemmKernel::hopper, "hopper", For::floats},
+    {GemmKernel::best, "best", For::both},       {GemmKernel::naive, "naive", For::both},
+    {GemmKernel::tiled, "tiled", For::both},     {GemmKernel::tuned, "tuned", For::both},
+    {GemmKernel::sliced, "sliced", For::floats}, {GemmKernel::pipelined, "pipelined", For::floats},
+    {GemmKernel::skinny, "skinny", For::floats}, {GemmKernel::tensor, "tensor", For::doubles},
+    {GemmKernel::gemv, "gemv", For::both},       {GemmKernel::split, "split", For::floats},
+    {GemmKernel::hopper, "hopper", For::floats},
 };
 
 const Rung* find(GemmKernel kernel) {
@@ -69,7 +71,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
             plans.pipelined = plan_gemm_pipelined(call, memory);
-            plans.thin = plan_gemm_thin(call.c.rows, call.c.columns, call.a.columns);
+            plans.skinny = plan_gemm_skinny(call);
         }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
@@ -116,6 +118,7 @@ GemmChoice choose_by_file(const Context& context, GemmCall<T>& call) {
     const GemmStrictPlans& plans = call.plans;
     if ((choice.kernel == GemmKernel::sliced && !plans.sliced.fits) ||
         (choice.kernel == GemmKernel::pipelined && !plans.pipelined.fits) ||
+        (choice.kernel == GemmKernel::skinny && !plans.skinny.fits) ||
         (choice.kernel == GemmKernel::tensor && !plans.tensor.fits))
         return {};
     if (choice.kernel == GemmKernel::tuned && choice.entry < 0)
@@ -163,8 +166,8 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     };
     consider(GemmKernel::sliced, plans.sliced);
     consider(GemmKernel::pipelined, plans.pipelined);
+    consider(GemmKernel::skinny, plans.skinny);
     consider(GemmKernel::tensor, plans.tensor);
-    if (free) consider(GemmKernel::batched, plans.thin);
     return choice;
 }
 
@@ -203,7 +206,8 @@ void check_options(const Context& context, const GemmOptions& options, Scalar ty
                               : "and device emulation has no tensor cores");
     const bool needs_90 =
         options.kernel == GemmKernel::sliced || options.kernel == GemmKernel::pipelined ||
-        options.kernel == GemmKernel::tensor || options.kernel == GemmKernel::split;
+        options.kernel == GemmKernel::skinny || options.kernel == GemmKernel::tensor ||
+        options.kernel == GemmKernel::split;
     require(!needs_90 || is_90(context), "gemm: options.kernel is ", rung->name,
             ": must be a rung that runs here, and ", rung->name,
             " needs compute capability 9.0 and a library built for it");

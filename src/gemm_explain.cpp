@@ -39,7 +39,7 @@ std::string rung_reason(const GemmCall<T>& call) {
         case GemmKernel::sliced: seconds = plans.sliced.seconds; break;
         case GemmKernel::pipelined: seconds = plans.pipelined.seconds; break;
         case GemmKernel::tensor: seconds = plans.tensor.seconds; break;
-        case GemmKernel::batched: seconds = plans.thin.seconds; break;
+        case GemmKernel::skinny: seconds = plans.skinny.seconds; break;
         default: break;
     }
     std::string estimate = sentence("the rung ", to_string(call.choice.kernel), " is estimated at ",

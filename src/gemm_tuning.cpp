@@ -55,8 +55,9 @@ GemmTuningLine parse(const Context& context, std::istringstream& words) {
     line.m = range_in(m, "m");
     line.n = range_in(n, "n");
     line.k = range_in(k, "k");
-    require(is_one_of(rung, {"naive", "tiled", "tuned", "sliced", "pipelined", "tensor"}),
-            "the rung is '", rung, "': must be naive, tiled, tuned, sliced, pipelined or tensor");
+    require(is_one_of(rung, {"naive", "tiled", "tuned", "sliced", "pipelined", "skinny", "tensor"}),
+            "the rung is '", rung,
+            "': must be naive, tiled, tuned, sliced, pipelined, skinny or tensor");
     line.choice.kernel = gemm_kernel(rung);
     if (!entry.empty()) {
         const std::int64_t given = number_in(entry, "the entry", 0);

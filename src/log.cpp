@@ -63,7 +63,6 @@ int entry_that_runs(const GemmCall<T>& call) {
     switch (call.choice.kernel) {
         case GemmKernel::sliced: return call.plans.sliced.entry;
         case GemmKernel::tensor: return call.plans.tensor.entry;
-        case GemmKernel::batched: return call.plans.thin.entry;
         default: return call.choice.entry;
     }
 }

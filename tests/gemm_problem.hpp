@@ -140,7 +140,7 @@ inline std::ostream& operator<<(std::ostream& out, const GemmVariant& v) { retur
 /// Whether each element is one chain of multiply-adds, whatever the extents.
 inline bool is_chain(const GemmChoice& choice) {
     return choice.kernel == GemmKernel::naive || choice.kernel == GemmKernel::tiled ||
-           choice.kernel == GemmKernel::tuned;
+           choice.kernel == GemmKernel::tuned || choice.kernel == GemmKernel::skinny;
 }
 
 /// What a strict rung promises: the chain's bits, or where it may share k, an error within bounds.
@@ -152,7 +152,8 @@ testing::AssertionResult strict(GemmProblem<T>& p, const GemmChoice& choice) {
 /// Whether this device has a strict rung, and the line of the table.
 inline bool runs_here(const Context& context, GemmOptions options) {
     const int capability = context.compute_capability();
-    for (const GemmKernel kernel : {GemmKernel::sliced, GemmKernel::pipelined, GemmKernel::tensor})
+    for (const GemmKernel kernel :
+         {GemmKernel::sliced, GemmKernel::pipelined, GemmKernel::skinny, GemmKernel::tensor})
         if (options.kernel == kernel && capability != 90) return false;
     return options.entry < 0 || runs_on(gemm_table[options.entry], capability);
 }

@@ -73,8 +73,9 @@ int main() {
     Matrix<float> c(64, 64, Memory::mapped);
     GemmOptions split = {GemmKernel::split};
     gemm(context, 1.0f, f32(a), f32(b), 0.0f, c.view(), split);
-    for (const auto rung : {GemmKernel::sliced, GemmKernel::pipelined})
-        gemm(context, 1.0f, f32(a), f32(b), 0.0f, c.view(), {rung});
+    for (const auto rung : {GemmKernel::sliced, GemmKernel::pipelined, GemmKernel::skinny})
+        gemm(context, 1.0f, f32(a).block(0, 0, 64, 100), f32(b).block(0, 0, 100, 64), 0.0f,
+             c.view(), {rung});
     gemm(context, 1.0f, f32(a), f32(b).block(0, 0, 300, 1), 0.0f, c.view().block(0, 0, 64, 1));
     const PackedMatrix packed = pack(context, f32(b));
     gemm(context, 1.0f, f32(a), packed, 0.0f, c.view(), split);

@@ -44,30 +44,19 @@ TEST(SmallGemmChoice, ByExtentsInFloat) {
         EXPECT_EQ(chosen<float>(context, {n, n, n}), GemmKernel::pipelined) << n;
 }
 
-// Thin, with a short k, and long: in the tiles of a batch.
 TEST(SmallGemmChoice, ThinAndLong) {
     Context context;
-    if (!runs_here(context, {GemmKernel::sliced})) return;
-    constexpr GemmKernel batched = GemmKernel::batched;
+    if (!runs_here(context, {GemmKernel::skinny})) return;
+    constexpr GemmKernel skinny = GemmKernel::skinny;
     for (const Shape shape :
-         {Shape{1 << 20, 64, 64}, Shape{64, 1 << 20, 64}, Shape{200'000, 48, 100}})
-        EXPECT_EQ(chosen<float>(context, shape), batched) << shape.m << " " << shape.n;
-    for (const Shape shape :
-         {Shape{1 << 20, 65, 64}, Shape{1 << 20, 32, 32}, Shape{1 << 20, 64, 129},
-          Shape{1024, 64, 64}, Shape{std::int64_t{65'535} * 64 + 1, 64, 64}})
-        EXPECT_NE(chosen<float>(context, shape), batched) << shape.m << " " << shape.n;
-    EXPECT_THROW(chosen<float>(context, {1 << 20, 64, 64}, {.kernel = batched}), Error);
+         {Shape{1 << 20, 64, 64}, Shape{64, 1 << 20, 64}, Shape{1 << 20, 32, 32},
+          Shape{100'000, 16, 16}, Shape{16, 100'000, 16}, Shape{200'000, 48, 100}})
+        EXPECT_EQ(chosen<float>(context, shape), skinny) << shape.m << " " << shape.n;
+    for (const Shape shape : {Shape{1 << 20, 65, 64}, Shape{1 << 20, 64, 129}, Shape{1024, 64, 64},
+                              Shape{64, 64, 64}, Shape{256, 64, 32}})
+        EXPECT_NE(chosen<float>(context, shape), skinny) << shape.m << " " << shape.n;
     EXPECT_THAT(told<float>(context, {1 << 20, 64, 64}).reason,
-                testing::HasSubstr("the rung batched is estimated at "));
-    for (const Shape shape : {Shape{200'001, 63, 17}, Shape{34, 200'001, 9}})
-        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
-            GemmProblem<float> p(shape, 720, storage, storages[1], storage);
-            p.fill_integers();
-            p.alpha = 2;
-            p.beta = -1;
-            EXPECT_EQ(p.run(context).kernel, batched);
-            EXPECT_TRUE(exact(p));
-        }
+                testing::HasSubstr("the rung skinny is estimated at "));
 }
 
 TEST(SmallGemmChoice, ByExtentsInDouble) {

@@ -183,6 +183,8 @@ class GemmCudaLarge : public GemmVariants {
     }
 };
 TINYBLAS_FOR_EACH_GEMM_VARIANT(GemmCudaLarge);
+INSTANTIATE_TEST_SUITE_P(Skinny, GemmCudaLarge,
+                         testing::Values(GemmVariant{Scalar::float32, {GemmKernel::skinny, -1}}));
 
 TEST_P(GemmCudaLarge, ManyColumns) {
     run([&]<class T>(T) { check<T>(false); });
@@ -212,7 +214,12 @@ TEST_P(GemmCudaLarge, ManyElements) {
         copy(context, as_row(ones).transposed(), a.view().block(0, 1, n, 1));
         copy(context, as_row(ones), b.view().block(0, 0, 1, n));
         copy(context, as_row(columns), b.view().block(1, 0, 1, n));
-        gemm(context, T(4), a, b, T(0), c, options);  // c(i, j) = 4 (rows[i] + columns[j])
+        const auto product = [&] { gemm(context, T(4), a, b, T(0), c, options); };
+        if (options.kernel == GemmKernel::skinny) {
+            EXPECT_TRUE(refuses(product, {"options.kernel is skinny", std::to_string(n)}));
+            return;
+        }
+        product();  // c(i, j) = 4 (rows[i] + columns[j])
         std::vector<T> back(n);
         for (std::int64_t step = 0; step <= 100;
              ++step) {  // 101 rows, the first and the last among them

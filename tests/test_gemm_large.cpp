@@ -34,6 +34,8 @@ class GemmLarge : public GemmVariants {
     }
 };
 TINYBLAS_FOR_EACH_GEMM_VARIANT(GemmLarge);
+INSTANTIATE_TEST_SUITE_P(Skinny, GemmLarge,
+                         testing::Values(GemmVariant{Scalar::float32, {GemmKernel::skinny, -1}}));
 
 TEST_P(GemmLarge, RowsFarApart) {
     run([&]<class T>(T) {

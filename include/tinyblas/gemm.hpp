@@ -19,10 +19,10 @@ namespace tinyblas {
 /// The rungs of the ladder, kernels/gemm/N_<name>.cuh, and words of choice: `best` asks the library
 /// to choose, `none` says that no kernel was needed. Strict: `naive`, `tiled` and `tuned`;
 /// `gemv`, where C is a row or a column; and with compute capability 9.0 `sliced`, for small and
-/// thin float products, `pipelined`, for large ones, and `tensor`, double products on tensor cores,
-/// which round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
-/// `batched` says that one launch made a batch, or a thin float product with a short k, in a
-/// batch's tiles.
+/// thin float products, `pipelined`, for large ones, `skinny`, where m or n is at most 64 and k at
+/// most 128, and `tensor`, double products on tensor cores, which round as multiply-adds do.
+/// `split` and `hopper`, with 9.0 as well, are Precision::fp32. `batched` says that one launch made
+/// a batch.
 enum class GemmKernel {
     best,
     naive,
@@ -30,6 +30,7 @@ enum class GemmKernel {
     tuned,
     sliced,
     pipelined,
+    skinny,
     tensor,
     gemv,
     split,
@@ -63,11 +64,11 @@ struct GemmChoice {
 ///
 /// Strict (double operands, and float ones unless the options, or else the context, say
 /// Precision::fp32): fused multiply-adds in the operands' own precision. Each element is a chain of
-/// them in the order of k, started at +0, on the rungs naive, tiled and tuned, and on the others
-/// where they do not share k among threads or blocks; where they do, it is the sum of such chains'
-/// results in a fixed order. How k is shared depends on extents, layouts, alignment to 16 bytes and
-/// the scratch memory that may be taken: the bits are the same on every run, stream and GPU of
-/// compute capability 9.0.
+/// them in the order of k, started at +0, on the rungs naive, tiled, tuned and skinny, and on the
+/// others where they do not share k among threads or blocks; where they do, it is the sum of such
+/// chains' results in a fixed order. How k is shared depends on extents, layouts, alignment to 16
+/// bytes and the scratch memory that may be taken: the bits are the same on every run, stream and
+/// GPU of compute capability 9.0.
 ///
 /// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
 /// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of

@@ -77,8 +77,9 @@ TINYBLAS_API tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, 
                                                           uint64_t* bytes);
 
 /* Choose the rung of the calls that follow: "best" (at first), "naive", "tuned", and besides these
-   "tiled" and "gemv" (gemm), "sliced", "pipelined", "split" and "hopper" (sgemm), "tensor" (dgemm),
-   "padded" (transpose), "texture" (asum, dot, nrm2, sum) or "constant" (polyval). */
+   "tiled" and "gemv" (gemm), "sliced", "pipelined", "skinny", "split" and "hopper" (sgemm),
+   "tensor" (dgemm), "padded" (transpose), "texture" (asum, dot, nrm2, sum) or "constant"
+   (polyval). */
 TINYBLAS_API tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name);
 TINYBLAS_API tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context,
                                                            const char* name);

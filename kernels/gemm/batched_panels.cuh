@@ -66,28 +66,32 @@ class PanelLoader {
         constexpr int width = walk == Walk::vectors ? vector : 1;
         constexpr int passes = lines * length / width / threads;
         static_assert(passes * width * threads == lines * length);
-        // From pass to pass. Across, a pass may hold but a part of the lines.
-        constexpr int parts = walk == Walk::across && lines * 4 > threads ? lines * 4 / threads : 1;
-        constexpr int dl = walk == Walk::across ? lines / parts : threads * width / length;
-        constexpr int da = walk == Walk::across ? threads * parts / lines : 0;
+        // From pass to pass. A pass may hold but a part of a line; across, but a part of the lines.
+        constexpr int parts = walk == Walk::across ? lines * 4 > threads ? lines * 4 / threads : 1
+                              : length > threads * width ? length / (threads * width)
+                                                         : 1;
+        constexpr int dl = walk == Walk::across ? lines / parts : threads * width * parts / length;
+        constexpr int da = walk == Walk::across ? threads * parts / lines : length / parts;
         static_assert(walk == Walk::across
                           ? da * lines == threads * parts && da % 4 == 0 && lines % (8 * parts) == 0
-                          : dl * length == threads * width);
+                          : dl * length == threads * width * parts);
         const std::int64_t step = dl * line_stride_;
         const T* from = source_;
         int room = left - at_;
         if (width > 1) room = room < 0 ? 0 : room < width ? room : width;
 #pragma unroll(passes < 8 ? passes : 8)
         for (int pass = 0; pass < passes; ++pass) {
-            const int l = walk == Walk::across ? pass % parts * dl : pass * dl;
-            const int a = walk == Walk::across ? pass / parts * da : 0;
+            const int l = walk == Walk::across ? pass % parts * dl : pass / parts * dl;
+            const int a = walk == Walk::across ? pass / parts * da : pass % parts * da;
             const int valid = walk == Walk::across      ? line_ + l < lines_left && a < room
                               : line_ + l >= lines_left ? 0
                               : width > 1               ? room
-                                                        : room > 0;
+                                                        : a < room;
             if (walk == Walk::across) from = source_ + (l * line_stride_ + a * stride_);
             device::copy_async<width>(to + (l * pitch + a), from, valid);
-            if (walk != Walk::across) from += step;
+            if (walk != Walk::across)
+                from +=
+                    pass % parts == parts - 1 ? step - (parts - 1) * da * stride_ : da * stride_;
         }
     }
 

@@ -143,21 +143,4 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                    : plan_gemm_batch_double(compute_capability, x);
 }
 
-/// One float product in the tiles of a batch, the fastest where C is thin, k short and the rest
-/// longer than a cache.
-struct GemmThinPlan {
-    int entry = -1;      // of gemm_batch_table
-    double seconds = 0;  // estimated, on an H200
-    bool fits = false;
-};
-constexpr GemmThinPlan plan_gemm_thin(std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr int entry = 4, edge = gemm_batch_table[entry].edge;
-    const GemmBatchExtents x = {m, n, k, 1};
-    if (x.smallest() > edge || x.smallest() <= edge / 2 || k > 128 ||
-        x.largest() > gemm_batch_most * edge)
-        return {};
-    const double multiplied = 2.0 * edge * static_cast<double>(x.largest() * k);
-    return {entry, 1e-6 * (4 + multiplied / 31e6), true};
-}
-
 }  // namespace tinyblas

@@ -44,7 +44,7 @@ const KernelNames all_kernels[] = {{"tinyblas_set_transpose_kernel",
                                     tinyblas_set_gemm_kernel,
                                     tinyblas_get_gemm_kernel,
                                     {"best", "naive", "tiled", "tuned", "sliced", "pipelined",
-                                     "tensor", "gemv", "split", "hopper"}}};
+                                     "skinny", "tensor", "gemv", "split", "hopper"}}};
 
 /// Files to tune by, good ones and bad ones; there until the process ends.
 struct TuningFile {

@@ -117,11 +117,15 @@ struct Product {
 
     /// The last thing to be looked at, as far as there is anything to do.
     void require_rung(std::string_view name) {
-        const bool of_floats = name == "sliced" || name == "pipelined" || name == "split";
+        const bool of_floats =
+            name == "sliced" || name == "pipelined" || name == "skinny" || name == "split";
         const bool of_type = name != (std::is_same_v<T, float> ? "tensor" : "") &&
                              !(of_floats && std::is_same_v<T, double>);
         const bool does_something = writes && (reads || beta != 1);
-        const bool fits = name != "gemv" || !does_something || m == 1 || n == 1;
+        const bool is_skinny = (m <= 64 || n <= 64) && k <= 128;
+        const bool fits = name == "gemv"     ? !does_something || m == 1 || n == 1
+                          : name == "skinny" ? !writes || !reads || is_skinny
+                                             : true;
         attempt.verdict.require_else(batch == 0 || (name != "hopper" && of_type && fits),
                                      "gemm: options.kernel is ");
     }
@@ -167,7 +171,7 @@ std::string_view draw_kernel(Draw& draw) {
     const char* const name =
         draw.rung({"best", "best", "best", "naive", "tiled", "tuned", "gemv",
                    pick<T>("sliced", "tensor"), pick<T>("pipelined", "tensor"),
-                   pick<T>("split", "sliced"), pick<T>("tensor", "split"), "hopper"});
+                   pick<T>("split", "sliced"), "skinny", pick<T>("tensor", "split"), "hopper"});
     if (tinyblas_set_gemm_kernel(the_context(), name) != TINYBLAS_SUCCESS)
         found(tinyblas_last_error());
     tinyblas_set_precision(

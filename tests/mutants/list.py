@@ -98,7 +98,7 @@ MUTANTS = [
            "p_ + q >= begin && p_ + q < end", "p_ + q < end", PIPELINED,
            "test_gemm_pipelined:*Misaligned*"),
     Mutant("side by side, a product is made of the first one's operands", "kernels/gemm/pipelined_loaders.cuh",
-           "number < last ? number : last;", "0;", PIPELINED,
+           "first + e < work.products ? e : after[e - 1];", "0;", PIPELINED,
            "test_gemm_pipelined:*BatchesExact*"),
     Mutant("the wrong parity of a stage is waited for", "kernels/gemm/5_pipelined.cuh",
            "PipelinedRing<products> ring(shared, 0);\n    for_each_piece",

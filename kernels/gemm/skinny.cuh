@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// Products of a long A by a small B, which streams: A is read once, C written once, and B stays in
+// shared memory. Beside the ladder: what makes it fast is what it does not do.
+//
+//             b: k x columns, for all
+//               +-----------+
+//               |           |         A warp owns every so many 32 rows. While it multiplies a
+//   a, 32 k     +-----------+         piece of them, 32 k, the next one arrives in its other
+//   +-------+   +-----------+         stage; no warp waits for another. A lane has 8 rows of
+//   | warp  |   | warp      |         columns / 8 columns.
+//   +-------+   +-----------+
+//   | next  |   | next      |
+//
+// A sum is one chain in the order of k.
+//
+// Limit: memory; from columns = k = 64 on multiply-adds.
+#pragma once
+
+#include <cstdint>
+
+#include "batched_panels.cuh"
+#include "parts.cuh"
+#include "skinny_plan.hpp"
+
+namespace tinyblas {
+
+/// A lane's sums of a warp's tile: 8 rows, in vectors of 4 columns, one of every lane apart.
+/// `along_k`: whether lines of A's tiles lie along k.
+template <int entry, bool along_k>
+class GemmSkinnySums {
+    static constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
+    static constexpr int rows = 8, lanes_m = t.rows / rows, lanes_n = 32 / lanes_m;
+    static constexpr int width = t.columns / lanes_n;
+
+  public:
+    /// A part of the tile's columns on its way to C: a vector of every lane.
+    static constexpr int part = 4 * lanes_n;
+    using Part = float[t.rows][part + 4];
+
+    __device__ __forceinline__ explicit GemmSkinnySums(int lane)
+        // Groups of 2 x 2: a load then meets fewer rows of banks.
+        : row_(lane / 2 % lanes_m * (along_k ? 1 : 4)),
+          column_((lane % 2 + lane / (2 * lanes_m) * 2) * 4) {}
+
+    /// The first `depth` k of a piece; what is beyond, up to a multiple of 4, is zero.
+    template <int pitch>
+    __device__ __forceinline__ void multiply(const float (*a)[pitch], const float (*b)[t.columns],
+                                             int depth) {
+#pragma unroll 1
+        for (int p = 0; p < depth; p += 4) {
+            float values[rows][4];
+            if (along_k) {
+#pragma unroll
+                for (int i = 0; i < rows; ++i) device::load_vector(values[i], &a[down(i)][p]);
+            } else {
+#pragma unroll
+                for (int q = 0; q < 4; ++q)
+#pragma unroll
+                    for (int i = 0; i < rows; i += 4) {
+                        float line[4];
+                        device::load_vector(line, &a[p + q][down(i)]);
+#pragma unroll
+                        for (int e = 0; e < 4; ++e) values[i + e][q] = line[e];
+                    }
+            }
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+                float line[width];
+#pragma unroll
+                for (int v = 0; v < width; v += 4) {
+                    float vector[4];
+                    device::load_vector(vector, &b[p + q][along(v)]);
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) line[v + e] = vector[e];
+                }
+#pragma unroll
+                for (int i = 0; i < rows; ++i)
+#pragma unroll
+                    for (int j = 0; j < width; ++j)
+                        sums_[i][j] =
+                            device::fused_multiply_add(values[i][q], line[j], sums_[i][j]);
+            }
+        }
+    }
+
+    /// C = alpha sums + beta C, in the rows from `first` on, 16 bytes along n or along m at a time,
+    /// which all of C must allow.
+    __device__ __forceinline__ void store_along_n(const MatrixView<float>& c, std::int64_t first,
+                                                  float alpha, float beta) {
+        store_vectors(alpha, beta, [&](auto&& body) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+#pragma unroll
+                for (int j = 0; j < width; j += 4)
+                    if (first + down(i) < c.rows && along(j) < c.columns)
+                        body(&c(first + down(i), along(j)), sums_[i][j], sums_[i][j + 1],
+                             sums_[i][j + 2], sums_[i][j + 3]);
+        });
+    }
+    __device__ __forceinline__ void store_along_m(const MatrixView<float>& c, std::int64_t first,
+                                                  float alpha, float beta) {
+        if (along_k) exchange();
+        store_vectors(alpha, beta, [&](auto&& body) {
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+#pragma unroll
+                for (int i = 0; i < rows; i += 4) {
+                    const std::int64_t row = first + (along_k ? exchanged(i) : down(i));
+                    if (row < c.rows && along(j) < c.columns)
+                        body(&c(row, along(j)), sums_[i][j], sums_[i + 1][j], sums_[i + 2][j],
+                             sums_[i + 3][j]);
+                }
+        });
+    }
+
+    /// The same for any C, by way of `tile`, which only the calling warp uses: lanes then have
+    /// neighbours in C.
+    __device__ __forceinline__ void store(const MatrixView<float>& c, std::int64_t first,
+                                          float alpha, float beta, Part& tile, int lane) const {
+        const std::int64_t left = c.rows - first;
+        const int rows_left = left < t.rows ? static_cast<int>(left) : t.rows;
+#pragma unroll
+        for (int v = 0; v < width; v += 4) {
+            const int begin = v / 4 * part;
+            const auto beyond = static_cast<int>(c.columns) - begin;
+            const int columns_left = beyond < part ? beyond : part;
+#pragma unroll
+            for (int i = 0; i < rows; ++i) {
+                const float vector[4] = {sums_[i][v], sums_[i][v + 1], sums_[i][v + 2],
+                                         sums_[i][v + 3]};
+                device::store_vector(&tile[down(i)][column_], vector);
+            }
+            __syncwarp();
+            if (c.column_stride == 1) {
+                const int j = lane % part;
+                float* to = &c(first + lane / part, begin + j);
+#pragma unroll 4
+                for (int i = lane / part; i < rows_left; i += 32 / part) {
+                    if (j < columns_left) tinyblas::store(*to, alpha, tile[i][j], beta);
+                    to += 32 / part * c.row_stride;
+                }
+            } else {
+                for (int i = lane; i < rows_left; i += 32) {
+                    float* to = &c(first + i, begin);
+#pragma unroll 4
+                    for (int j = 0; j < columns_left; ++j) {
+                        tinyblas::store(*to, alpha, tile[i][j], beta);
+                        to += c.column_stride;
+                    }
+                }
+            }
+            __syncwarp();
+        }
+    }
+
+  private:
+    /// Calls body(address, four sums that lie there side by side) for all, by for_each(body).
+    template <class ForEach>
+    __device__ __forceinline__ void store_vectors(float alpha, float beta, ForEach&& for_each) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int j = 0; j < width; ++j) sums_[i][j] *= alpha;
+        if (beta != 0)  // reads all before it writes any
+            for_each([&](const float* from, float& s0, float& s1, float& s2, float& s3) {
+                float old[4];
+                device::load_vector(old, from);
+                device::multiply_add(s0, beta, old[0]);
+                device::multiply_add(s1, beta, old[1]);
+                device::multiply_add(s2, beta, old[2]);
+                device::multiply_add(s3, beta, old[3]);
+            });
+        for_each([](float* to, float s0, float s1, float s2, float s3) {
+            const float vector[4] = {s0, s1, s2, s3};
+            device::store_vector(to, vector);
+        });
+    }
+
+    /// Where along_k, gives each lane neighbouring rows of its columns: lanes_m lanes turn as many
+    /// of their rows together.
+    __device__ __forceinline__ void exchange() {
+#pragma unroll
+        for (int bit = 1; bit < lanes_m; bit *= 2)
+#pragma unroll
+            for (int i = 0; i < rows; ++i) {
+                if (i & bit) continue;
+#pragma unroll
+                for (int j = 0; j < width; ++j) {
+                    float &even = sums_[i][j], &odd = sums_[i + bit][j];
+                    const bool upper = row_ & bit;
+                    const float received = __shfl_xor_sync(~0u, upper ? even : odd, 2 * bit);
+                    even = upper ? received : even;
+                    odd = upper ? odd : received;
+                }
+            }
+    }
+    /// The lane's row `i` thereafter.
+    __device__ __forceinline__ int exchanged(int i) const {
+        return (i / lanes_m * lanes_m + row_) * lanes_m + i % lanes_m;
+    }
+
+    /// The lane's row `i`: along k lanes read different banks if rows of theirs are neighbours.
+    __device__ __forceinline__ int down(int i) const {
+        return row_ + (along_k ? i * lanes_m : i / 4 * 4 * lanes_m + i % 4);
+    }
+    __device__ __forceinline__ int along(int j) const { return column_ + j / 4 * part + j % 4; }
+
+    int row_, column_;
+    float sums_[rows][width] = {};
+};
+
+template <int entry, bool along_k>
+struct GemmSkinnyShared {
+    static constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
+    using Loader =
+        PanelLoader<float, along_k ? t.rows : t.depth, along_k ? t.depth : t.rows, 32, false>;
+    union Stage {
+        typename Loader::Panel a;
+        typename GemmSkinnySums<entry, along_k>::Part c;
+    };
+    Stage stages[t.warps][t.stages];
+    float b[gemm_skinny_longest_k][t.columns];
+};
+
+/// b: at most as many columns as the entry has.
+template <int entry, bool along_k>
+__global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
+                                  gemm_skinny_table[entry].min_blocks)
+    gemm_skinny(float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
+                MatrixView<float> c) {
+    device::wait_for_launcher();
+    if constexpr (!device::reallocates_registers) return device::trap();
+    constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
+    using Shared = GemmSkinnyShared<entry, along_k>;
+    Shared& shared = device::large_shared<Shared>();
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const auto k = static_cast<int>(a.columns);
+    const unsigned slabs = static_cast<unsigned>((a.rows + t.rows - 1) / t.rows);
+    const unsigned step = gridDim.x * t.warps;
+    unsigned slab = gridDim.x * static_cast<unsigned>(warp) + blockIdx.x;
+
+    const int lines = (k + 3) / 4 * 4;
+#pragma unroll 4
+    for (int e = static_cast<int>(threadIdx.x); e < lines * t.columns; e += t.threads()) {
+        const int p = e / t.columns, j = e % t.columns;
+        const bool exists = p < k && j < b.columns;
+        device::copy_async<1>(device::SharedPointer<float>(&shared.b[p][j]),
+                              exists ? &b(p, j) : b.data, exists ? 1 : 0);
+    }
+    device::close_copy_group();
+
+    // What is asked for is pieces ahead of what is multiplied.
+    unsigned next = slab;
+    int next_p = 0, stage = 0;
+    const auto request = [&](int to) {
+        if (next < slabs) {
+            // All of it found out anew: kept, it would take the multiply-adds' registers.
+            const std::int64_t first = std::int64_t{next} * t.rows, below = a.rows - first;
+            const int rows = below < t.rows ? static_cast<int>(below) : t.rows;
+            const int depth = k - next_p < t.depth ? k - next_p : t.depth;
+            MatrixView<const float> from = a;
+            from.data = &a(first, next_p);
+            const typename Shared::Loader loader(along_k ? from : from.transposed(), lane);
+            loader.load(shared.stages[warp][to].a, along_k ? rows : depth, along_k ? depth : rows);
+            next_p += t.depth;
+            if (next_p >= k) {
+                next_p = 0;
+                next += step;
+            }
+        }
+        device::close_copy_group();
+    };
+#pragma unroll
+    for (; stage < t.stages - 1; ++stage) request(stage);
+    stage = 0;
+
+    device::wait_for_copies<t.stages - 1>();  // for B
+    __syncthreads();
+
+    const auto in_vectors = [](std::int64_t stride, std::int64_t extent, std::int64_t line_stride) {
+        return stride == 1 && extent % 4 == 0 && line_stride % 4 == 0;
+    };
+    const bool aligned = reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
+    const bool along_n = aligned && in_vectors(c.column_stride, c.columns, c.row_stride);
+    const bool along_m = aligned && in_vectors(c.row_stride, c.rows, c.column_stride);
+#pragma unroll 1
+    for (; slab < slabs; slab += step) {
+        GemmSkinnySums<entry, along_k> sums(lane);
+#pragma unroll 1
+        for (int p = 0; p < k; p += t.depth) {
+            request(stage == 0 ? t.stages - 1 : stage - 1);
+            device::wait_for_copies<t.stages - 1>();
+            __syncwarp();
+            sums.multiply(shared.stages[warp][stage].a, shared.b + p,
+                          k - p < t.depth ? k - p : t.depth);
+            __syncwarp();
+            if (++stage == t.stages) stage = 0;
+        }
+        const std::int64_t first = std::int64_t{slab} * t.rows;
+        if (along_n)
+            sums.store_along_n(c, first, alpha, beta);
+        else if (along_m)
+            sums.store_along_m(c, first, alpha, beta);
+        else  // the stage that was multiplied last is free until the next request
+            sums.store(c, first, alpha, beta,
+                       shared.stages[warp][stage == 0 ? t.stages - 1 : stage - 1].c, lane);
+    }
+}
+
+template <int entry, bool along_k>
+void launch_gemm_skinny(device::Stream stream, int multiprocessors, float alpha,
+                        const MatrixView<const float>& a, const MatrixView<const float>& b,
+                        float beta, const MatrixView<float>& c) {
+    constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
+    using Shared = GemmSkinnyShared<entry, along_k>;
+    const std::int64_t needed = (a.rows + t.rows - 1) / t.rows;
+    const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
+    device::launch_large_dependent("gemm", gemm_skinny<entry, along_k>,
+                                   device::grid(needed < at_once ? needed : at_once, "gemm"),
+                                   t.threads(), sizeof(Shared), stream, alpha, a, b, beta, c);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// gemm's rung skinny: by every entry, however operands and C lie, one chain of multiply-adds an
+// element; blocks that make several tiles, and tiles that C cuts; which products it takes.
+#include <array>
+
+#include "gemm_problem.hpp"
+#include "kernels/gemm/skinny_plan.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+constexpr GemmOptions skinny = {GemmKernel::skinny};
+
+class GemmSkinny : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!runs_here(context, skinny)) GTEST_SKIP() << "another GPU's";
+    }
+
+    void expect_chain(Shape shape, int number, const Storage& a, const Storage& b,
+                      const Storage& c) {
+        GemmProblem<float> p(shape, 900 + static_cast<std::uint64_t>(number), a, b, c);
+        constexpr float alphas[] = {1, -2, 0.7f}, betas[] = {0, 1, -0.3f};
+        p.alpha = alphas[number % 3];
+        p.beta = betas[number / 3 % 3];
+        p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+        EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
+        EXPECT_TRUE(chained(p));
+    }
+
+    Context context;
+};
+
+TEST_F(GemmSkinny, EveryStorage) {
+    int number = 0;
+    for (const Shape shape : {Shape{200, 12, 20}, Shape{20, 132, 33}, Shape{100, 52, 70}})
+        for (int a = 0; a < input_storages; ++a)
+            for (int b = 0; b < input_storages; ++b, ++number)
+                expect_chain(shape, number, storages[a], storages[b],
+                             storages[number % output_storages]);
+}
+
+TEST_F(GemmSkinny, EveryEdge) {
+    int number = 0;
+    for (const std::int64_t columns : {1, 3, 15, 16, 17, 31, 32, 33, 63, 64})
+        for (const std::int64_t k : {1, 4, 15, 16, 17, 32, 33, 64, 127, 128}) {
+            const std::int64_t rows = columns + 13 * (number % 9);
+            expect_chain({rows, columns, k}, number, storages[number % 2], storages[0],
+                         storages[number / 2 % 2]);
+            expect_chain({columns, rows, k}, number, storages[0], storages[number % 2],
+                         storages[number / 2 % 2]);
+            ++number;
+        }
+}
+
+// More tiles than warps that work at once: stages are used again and again.
+TEST_F(GemmSkinny, ManyTilesAWarp) {
+    int number = 0;
+    for (const Shape shape : {Shape{300'001, 3, 5}, Shape{20, 150'004, 40}, Shape{110'000, 33, 3}})
+        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
+            GemmProblem<float> p(shape, 950 + static_cast<std::uint64_t>(number++), storage,
+                                 storages[1], storage);
+            p.fill_integers();
+            p.alpha = 2;
+            p.beta = -1;
+            EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
+            EXPECT_TRUE(exact(p));
+        }
+}
+
+// Zero rows of A or B beyond k must not meet what lies there: NaN.
+TEST_F(GemmSkinny, WhatDoesNotExistDoesNotCount) {
+    for (const std::int64_t k : {3, 18, 33, 65})
+        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
+            GemmProblem<float> p({70, 18, k}, 970, storage, storage, storage);
+            p.fill_integers();
+            EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
+            EXPECT_TRUE(exact(p));
+        }
+}
+
+TEST_F(GemmSkinny, OthersAreRefused) {
+    for (const Shape shape : {Shape{65, 65, 8}, Shape{500, 8, 129}}) {
+        GemmProblem<float> p(shape, 980);
+        EXPECT_TRUE(refuses(
+            [&] { p.run(context, skinny); },
+            {"options.kernel is skinny", std::to_string(shape.m) + " x " + std::to_string(shape.n) +
+                                             " x " + std::to_string(shape.k)}));
+    }
+}
+
+TEST(SmallGemmSkinnyPlan, TakesNarrowProductsAlikeBothWays) {
+    for (const std::int64_t n : {1, 16, 17, 32, 33, 64})
+        for (const std::int64_t m : {64, 100, 4096, 1 << 20})
+            for (const std::int64_t k : {1, 32, 128}) {
+                const GemmSkinnyPlan tall = plan_gemm_skinny(m, n, k, true);
+                const GemmSkinnyPlan wide = plan_gemm_skinny(n, m, k, true);
+                ASSERT_TRUE(tall.fits && wide.fits);
+                EXPECT_FALSE(tall.turned);
+                EXPECT_EQ(wide.turned, n != m);
+                EXPECT_EQ(tall.entry, wide.entry);
+                EXPECT_GE(gemm_skinny_table[tall.entry].columns, n);
+                EXPECT_EQ(tall.seconds, wide.seconds);
+                EXPECT_GT(tall.seconds, 1e-6);
+                EXPECT_GT(plan_gemm_skinny(m, n, k, false).seconds, tall.seconds);
+            }
+    EXPECT_FALSE(plan_gemm_skinny(65, 65, 1, true).fits);
+    EXPECT_FALSE(plan_gemm_skinny(100, 64, 129, true).fits);
+    EXPECT_FALSE(plan_gemm_skinny((std::int64_t{1} << 35) + 1, 2, 1, true).fits);
+}
+
+}  // namespace
+}  // namespace tinyblas::test
