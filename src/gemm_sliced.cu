@@ -18,12 +18,19 @@ bool clusters_on(int compute_capability) {
 }  // namespace
 
 GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_scratch) {
-    GemmSlicedPlan plan =
-        plan_gemm_sliced(call.c.rows, call.c.columns, call.a.columns, most_scratch);
+    const std::int64_t m = call.c.rows, n = call.c.columns;
+    GemmSlicedPlan plan = plan_gemm_sliced(m, n, call.a.columns, most_scratch);
     // The times are those of one operand whose elements come one by one.
     const bool a_slow = sliced_walk(call.a) != SlicedWalk::vectors;
     const bool b_slow = sliced_walk(call.b.transposed()) != SlicedWalk::vectors;
     if (a_slow && b_slow) plan.seconds *= 1.05;
+    if (!plan.fits || a_slow == b_slow) return plan;
+    // That one should not lie along the longer side of a tile, where there is twice as much of it.
+    const GemmTile& t = sliced_table[plan.entry].tile.tile;
+    const auto tiles = [&](std::int64_t along_m, std::int64_t along_n) {
+        return (along_m + t.block_m - 1) / t.block_m * ((along_n + t.block_n - 1) / t.block_n);
+    };
+    if (t.block_n >= 2 * t.block_m && tiles(m, n) == tiles(n, m)) plan.exchange = b_slow;
     return plan;
 }
 

@@ -84,20 +84,27 @@ std::size_t texture_ranges(const Call<T>& call, const VectorView<const T>& view,
     return static_cast<std::size_t>(textures);
 }
 
-/// False if no textures can show the vectors.
-template <class Sum, int count, class T>
-bool run_texture(const Call<T>& call, const ReduceEnd<Sum>& end) {
-    using Operand = TextureOperand<T, count>;
+/// Makes textures of the call's `operands` vectors; false if none can show them.
+template <int count, class T>
+bool show(const Call<T>& call, int operands, TextureOperand<T, count>& x,
+          TextureOperand<T, count>& y) {
     std::array<TextureRange, TexturePool::capacity> ranges;
     std::array<device::Texture, TexturePool::capacity> textures;
-    Operand x{}, y{};
     const std::size_t of_x = texture_ranges(call, call.x, x, ranges, 0);
-    const std::size_t of_y = Sum::operands == 2 ? texture_ranges(call, call.y, y, ranges, of_x) : 0;
-    if (of_x == 0 || (of_y == 0 && Sum::operands == 2)) return false;
+    const std::size_t of_y = operands == 2 ? texture_ranges(call, call.y, y, ranges, of_x) : 0;
+    if (of_x == 0 || (of_y == 0 && operands == 2)) return false;
     call.context.workspace().textures(call.context.stream(), std::span(ranges).first(of_x + of_y),
                                       textures, call.operation);
     std::copy_n(textures.begin(), of_x, x.textures);
     std::copy_n(textures.begin() + of_x, of_y, y.textures);
+    return true;
+}
+
+/// False if no textures can show the vectors.
+template <class Sum, int count, class T>
+bool run_texture(const Call<T>& call, const ReduceEnd<Sum>& end) {
+    TextureOperand<T, count> x{}, y{};
+    if (!show(call, Sum::operands, x, y)) return false;
     launch_reduce_texture(call.operation, call.context.stream(), x, y, call.x.size, end);
     return true;
 }

@@ -82,7 +82,7 @@ TEST(SmallPrecision, WhoDecides) {
     // A rung or an entry asked for by name goes first.
     EXPECT_EQ(ran(pays, {.kernel = GemmKernel::tiled}), GemmKernel::tiled);
     EXPECT_EQ(ran(pays, {.kernel = GemmKernel::tuned}), GemmKernel::tuned);
-    EXPECT_EQ(ran(pays, {.entry = 3}), GemmKernel::tuned);
+    EXPECT_EQ(ran(pays, {.entry = 2}), GemmKernel::tuned);
     if (runs_split(context)) {
         EXPECT_EQ(
             ran({5, 6, 7}, {.kernel = GemmKernel::split, .precision = Precision::fp32_strict}),
@@ -116,7 +116,7 @@ TEST(SmallExplain, WhyStrict) {
     EXPECT_THAT(reason({5, 1, 300}, {}), HasSubstr("the rung gemv: c is a row or a column"));
     EXPECT_EQ(reason({5, 6, 300}, {.kernel = GemmKernel::naive}),
               "strict: the options ask for this rung");
-    EXPECT_EQ(reason({5, 6, 300}, {.entry = 3, .precision = Precision::fp32}),
+    EXPECT_EQ(reason({5, 6, 300}, {.entry = 2, .precision = Precision::fp32}),
               "strict: the options ask for this rung");
     for (const GemmKernel kernel : {GemmKernel::best, split_or_best(context)}) {
         const GemmOptions options = {.kernel = kernel, .precision = Precision::fp32};

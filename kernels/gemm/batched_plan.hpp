@@ -53,7 +53,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 16) return gemm_batch_tile(0);
     if (compute_capability != 90)
         return x.largest() <= 64 || x.smallest() <= 32 ? gemm_batch_tile(4)
-                                                       : gemm_batch_tuned_entry(2);
+                                                       : gemm_batch_tuned_entry(1);
     if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
     if (x.largest() <= 64 && few) return gemm_batch_tile(2);
     if (x.largest() <= 48) return gemm_batch_tile(3);
@@ -65,11 +65,11 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.k <= 128 && (x.n <= 64 || x.tiles(64) <= (x.k <= 64 ? 2112 : 264)))
         return gemm_batch_tile(4);
     const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
-    return gemm_batch_tuned_entry(deep ? 1 : 2);
+    return gemm_batch_tuned_entry(deep ? 0 : 1);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
-    if (compute_capability != 90) return gemm_batch_tuned_entry(7);
+    if (compute_capability != 90) return gemm_batch_tuned_entry(5);
     if (x.largest() <= 16) return gemm_batch_tile(6);
     if (x.largest() <= 32 || x.smallest() <= 16 || x.tiles(64) <= 128) return gemm_batch_tile(7);
     if (x.largest() <= 48) return gemm_batch_tile(8);
@@ -137,7 +137,7 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     // A grid's y ends, too.
     if (x.m > gemm_batch_most * 16) {
         const bool single = type == Scalar::float32;
-        return gemm_batch_tuned_entry(single ? 2 : 7);
+        return gemm_batch_tuned_entry(single ? 1 : 5);
     }
     return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x)
                                    : plan_gemm_batch_double(compute_capability, x);

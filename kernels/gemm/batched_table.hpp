@@ -46,6 +46,6 @@ inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
 
 /// Lines of gemm_table that also make batches.
-inline constexpr int gemm_batch_tuned[] = {1, 2, 7};
+inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
 
 }  // namespace tinyblas

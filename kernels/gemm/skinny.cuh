@@ -51,14 +51,15 @@ class GemmSkinnySums {
             float values[rows][4];
             if (along_k) {
 #pragma unroll
-                for (int i = 0; i < rows; ++i) device::load_vector(values[i], &a[down(i)][p]);
+                for (int i = 0; i < rows; ++i)
+                    device::load_vector(values[i], &a[row_ + down(i)][p]);
             } else {
 #pragma unroll
                 for (int q = 0; q < 4; ++q)
 #pragma unroll
                     for (int i = 0; i < rows; i += 4) {
                         float line[4];
-                        device::load_vector(line, &a[p + q][down(i)]);
+                        device::load_vector(line, &a[p + q][row_ + down(i)]);
 #pragma unroll
                         for (int e = 0; e < 4; ++e) values[i + e][q] = line[e];
                     }
@@ -69,7 +70,7 @@ class GemmSkinnySums {
 #pragma unroll
                 for (int v = 0; v < width; v += 4) {
                     float vector[4];
-                    device::load_vector(vector, &b[p + q][along(v)]);
+                    device::load_vector(vector, &b[p + q][column_ + v / 4 * part]);
 #pragma unroll
                     for (int e = 0; e < 4; ++e) line[v + e] = vector[e];
                 }
@@ -87,28 +88,38 @@ class GemmSkinnySums {
     /// which all of C must allow.
     __device__ __forceinline__ void store_along_n(const MatrixView<float>& c, std::int64_t first,
                                                   float alpha, float beta) {
+        float* const own = &c(first + row_, column_);
+        const int rows_left = left(c.rows, first + row_), columns_left = left(c.columns, column_);
         store_vectors(alpha, beta, [&](auto&& body) {
 #pragma unroll
             for (int i = 0; i < rows; ++i)
 #pragma unroll
                 for (int j = 0; j < width; j += 4)
-                    if (first + down(i) < c.rows && along(j) < c.columns)
-                        body(&c(first + down(i), along(j)), sums_[i][j], sums_[i][j + 1],
-                             sums_[i][j + 2], sums_[i][j + 3]);
+                    if (down(i) < rows_left && j / 4 * part < columns_left)
+                        body(own + down(i) * c.row_stride + j / 4 * part, sums_[i][j],
+                             sums_[i][j + 1], sums_[i][j + 2], sums_[i][j + 3]);
         });
     }
     __device__ __forceinline__ void store_along_m(const MatrixView<float>& c, std::int64_t first,
                                                   float alpha, float beta) {
-        if (along_k) exchange();
+        int row = row_;
+        if (along_k) {
+            exchange();
+            row *= lanes_m;
+        }
+        float* const own = &c(first + row, column_);
+        const int rows_left = left(c.rows, first + row), columns_left = left(c.columns, column_);
         store_vectors(alpha, beta, [&](auto&& body) {
 #pragma unroll
             for (int j = 0; j < width; ++j)
 #pragma unroll
                 for (int i = 0; i < rows; i += 4) {
-                    const std::int64_t row = first + (along_k ? exchanged(i) : down(i));
-                    if (row < c.rows && along(j) < c.columns)
-                        body(&c(row, along(j)), sums_[i][j], sums_[i + 1][j], sums_[i + 2][j],
-                             sums_[i + 3][j]);
+                    const int below =
+                        along_k ? i / lanes_m * lanes_m * lanes_m + i % lanes_m : down(i);
+                    const int along = j / 4 * part + j % 4;
+                    if (below < rows_left && along < columns_left)
+                        body(own + below + along * c.column_stride, sums_[i][j], sums_[i + 1][j],
+                             sums_[i + 2][j], sums_[i + 3][j]);
                 }
         });
     }
@@ -117,18 +128,16 @@ class GemmSkinnySums {
     /// neighbours in C.
     __device__ __forceinline__ void store(const MatrixView<float>& c, std::int64_t first,
                                           float alpha, float beta, Part& tile, int lane) const {
-        const std::int64_t left = c.rows - first;
-        const int rows_left = left < t.rows ? static_cast<int>(left) : t.rows;
+        const int beyond = left(c.rows, first), rows_left = beyond < t.rows ? beyond : t.rows;
 #pragma unroll
         for (int v = 0; v < width; v += 4) {
-            const int begin = v / 4 * part;
-            const auto beyond = static_cast<int>(c.columns) - begin;
+            const int begin = v / 4 * part, beyond = left(c.columns, begin);
             const int columns_left = beyond < part ? beyond : part;
 #pragma unroll
             for (int i = 0; i < rows; ++i) {
                 const float vector[4] = {sums_[i][v], sums_[i][v + 1], sums_[i][v + 2],
                                          sums_[i][v + 3]};
-                device::store_vector(&tile[down(i)][column_], vector);
+                device::store_vector(&tile[row_ + down(i)][column_], vector);
             }
             __syncwarp();
             if (c.column_stride == 1) {
@@ -194,16 +203,15 @@ class GemmSkinnySums {
                 }
             }
     }
-    /// The lane's row `i` thereafter.
-    __device__ __forceinline__ int exchanged(int i) const {
-        return (i / lanes_m * lanes_m + row_) * lanes_m + i % lanes_m;
+    /// How far below the first of the lane's rows another one lies: along k lanes read different
+    /// banks if rows of theirs are neighbours.
+    static constexpr int down(int i) { return along_k ? i * lanes_m : i / 4 * 4 * lanes_m + i % 4; }
+    /// Of `extent`, what there is from `first` on, as far as a tile reaches.
+    static __device__ __forceinline__ int left(std::int64_t extent, std::int64_t first) {
+        const std::int64_t left = extent - first;
+        constexpr int most = t.rows > t.columns ? t.rows : t.columns;
+        return left < most ? static_cast<int>(left) : most;
     }
-
-    /// The lane's row `i`: along k lanes read different banks if rows of theirs are neighbours.
-    __device__ __forceinline__ int down(int i) const {
-        return row_ + (along_k ? i * lanes_m : i / 4 * 4 * lanes_m + i % 4);
-    }
-    __device__ __forceinline__ int along(int j) const { return column_ + j / 4 * part + j % 4; }
 
     int row_, column_;
     float sums_[rows][width] = {};
@@ -240,7 +248,7 @@ __global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
     unsigned slab = gridDim.x * static_cast<unsigned>(warp) + blockIdx.x;
 
     const int lines = (k + 3) / 4 * 4;
-#pragma unroll 4
+#pragma unroll 1
     for (int e = static_cast<int>(threadIdx.x); e < lines * t.columns; e += t.threads()) {
         const int p = e / t.columns, j = e % t.columns;
         const bool exists = p < k && j < b.columns;
@@ -270,7 +278,7 @@ __global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
         }
         device::close_copy_group();
     };
-#pragma unroll
+#pragma unroll 1
     for (; stage < t.stages - 1; ++stage) request(stage);
     stage = 0;
 

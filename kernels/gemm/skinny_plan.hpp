@@ -13,17 +13,17 @@ struct GemmSkinnyTile {
     int rows, columns, depth;  // depth: of a piece, elements of k
     int warps, stages;         // of a block; of a warp
     int min_blocks;            // launch bounds
-    double tflops;             // at best, where k is long
+    double tflops, alone;      // at best; microseconds of a k of a tile by a warp alone
 
     constexpr int threads() const { return 32 * warps; }
 };
 
 // clang-format off
 inline constexpr GemmSkinnyTile gemm_skinny_table[] = {
-    // rows, columns, depth  warps, stages  blocks  TFLOP/s
-    {64, 16, 16,              8, 2,         2,      30},
-    {32, 32, 32,              8, 2,         2,      33},
-    {32, 64, 32,             12, 3,         1,      37},
+    // rows, columns, depth  warps, stages  blocks  TFLOP/s, alone
+    {64, 16, 16,              8, 2,         2,      30, 0.030},
+    {32, 32, 32,              8, 2,         2,      33, 0.045},
+    {32, 64, 32,             12, 3,         1,      37, 0.070},
 };
 // clang-format on
 inline constexpr int gemm_skinny_entries = std::size(gemm_skinny_table);
@@ -52,14 +52,12 @@ constexpr GemmSkinnyPlan plan_gemm_skinny(std::int64_t m, std::int64_t n, std::i
     const auto lines = static_cast<double>((k + 3) / 4 * 4);
     const double bytes = 4.0 * static_cast<double>(rows) * static_cast<double>(k + columns);
     constexpr double cached = 40e6;  // bytes that the L2 cache holds
-    const double streams = bytes / (bytes < cached ? 5.5e12 : 3.4e12);
+    const double streams = bytes / (bytes < cached ? 5.5e6 : 3.4e6);
     const double multiplies =
-        2.0 * static_cast<double>(rows) * t.columns * lines / (t.tflops * 1e12);
-    const double alone = 0.75e-9 * lines * t.rows * t.columns / 32;  // a tile, by one warp
-    const double fills = 0.15e-6 * lines * t.columns / t.threads();  // B
-    double longest = streams > multiplies ? streams : multiplies;
-    if (alone > longest) longest = alone;
-    plan.seconds = 2e-6 + fills + (vectors ? longest : 1.4 * longest);
+        2.0 * static_cast<double>(rows) * t.columns * lines / (t.tflops * 1e6);
+    const double first = t.alone * lines;
+    const double all = (streams > multiplies ? streams : multiplies) + first / 2;
+    plan.seconds = 1e-6 * (1.5 + (vectors ? 1 : 1.7) * (all > first ? all : first));
     return plan;
 }
 

@@ -62,12 +62,10 @@ struct GemmEntry {
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
     // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, together  TFLOP/s, turn
-    {Scalar::float32, 90, 90,  0.90, {128, 256, 16,  64, 64,  16, 8,  4,  1,  128, 72, 1},  51.5, 7.8},
     {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120},    49.6, 3.7},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
     {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8},  24.5, 6.0},
-    {Scalar::float64, 90, 90,  0.25, { 64,  64, 16,  32, 32,   8, 4,  3,  2,  128, 80, 6},  23.3, 3.5},
     {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2},               19.9, 2.5},
     {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4},               15.0, 2.0},
 };
