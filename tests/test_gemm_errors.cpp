@@ -98,7 +98,8 @@ TYPED_TEST(SmallGemmErrors, Options) {
     refused(GemmKernel::tiled, 0, {"options.entry is 0", "tiled"});
     if (is_float) refused(GemmKernel::split, 0, {"options.entry is 0", "split"});
     refused(GemmKernel::none, -1,
-            {"options.kernel is 11", "best", "naive", "tiled", "tuned", "split", "hopper"});
+            {"options.kernel is " + std::to_string(static_cast<int>(GemmKernel::none)), "best",
+             "naive", "tiled", "tuned", "split", "hopper"});
     refused(static_cast<GemmKernel>(99), -1,
             {"options.kernel is 99", "best", "naive", "tiled", "tuned"});
     refused(static_cast<GemmKernel>(-1), -1, {"options.kernel is -1"});

@@ -152,7 +152,8 @@ TEST(SmallExplain, ChecksAsGemmDoes) {
     const auto refused = [&](std::initializer_list<std::string> words, GemmOptions options = {}) {
         EXPECT_TRUE(refuses([&] { explain(context, 1, a, b, 0, c, options); }, words));
     };
-    refused({"gemm: options.kernel is 11"}, {.kernel = GemmKernel::none});
+    refused({"gemm: options.kernel is " + std::to_string(static_cast<int>(GemmKernel::none))},
+            {.kernel = GemmKernel::none});
     a.data = nullptr;
     refused({"gemm: a is null"});
     b.rows = 7;

@@ -104,8 +104,7 @@ constexpr int gemm_batch_pipelined(const GemmBatchExtents& x) {
     };
     int products = 1;
     if (time(2) < time(1)) products = 2;
-    constexpr std::int64_t longest_k = 1024;  // beyond, A is not turned fast enough for 4
-    if (x.k <= longest_k && time(4) < time(products)) products = 4;
+    if (time(4) < time(products)) products = 4;
     constexpr std::int64_t at_once = pipelined_multiprocessors;
     const std::int64_t tiles = tiles_of(products), turns = pipelined_pieces(tiles, at_once);
     const double of_c = static_cast<double>(x.m) * static_cast<double>(x.n) *

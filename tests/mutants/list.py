@@ -104,6 +104,8 @@ MUTANTS = [
            "PipelinedRing<products> ring(shared, 0);\n    for_each_piece",
            "PipelinedRing<products> ring(shared, 1);\n    for_each_piece", PIPELINED,
            "test_gemm_pipelined:*ExactOnIntegers"),
+    Mutant("a warp passes over every other of its tiles", "kernels/gemm/skinny.cuh",
+           "next += step;", "next += 2 * step;", "src/gemm_skinny.cu", "test_gemm_skinny:*ManyTiles*"),
     Mutant("tiles begun are not counted to zero again", "kernels/gemm/6_tensor.cuh",
            "device::take_turn(begun, whole - 1);", "device::take_turn(begun, whole);", TENSOR,
            "test_gemm_tensor:*BeginTogether*"),
