@@ -15,22 +15,28 @@ bool clusters_on(int compute_capability) {
     return device::has_clusters && compute_capability == 90;
 }
 
+/// Whether the elements of a tile come one by one.
+bool is_slow(const MatrixView<const float>& operand) {
+    return sliced_walk(operand) != SlicedWalk::vectors;
+}
+
+/// Whether transposed(C) is computed: as the plan says; or of squares, where only one operand is
+/// slow and would lie along a side of the tiles that is twice as long as the other. If C is read,
+/// too, its rows matter more.
+bool exchanges(const GemmCall<float>& call, const GemmSlicedPlan& plan) {
+    const GemmTile& t = sliced_table[plan.entry].tile.tile;
+    if (call.c.rows != call.c.columns || t.block_n < 2 * t.block_m || call.beta != 0)
+        return plan.exchange;
+    return !is_slow(call.a) && is_slow(call.b.transposed());
+}
+
 }  // namespace
 
 GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_scratch) {
-    const std::int64_t m = call.c.rows, n = call.c.columns;
-    GemmSlicedPlan plan = plan_gemm_sliced(m, n, call.a.columns, most_scratch);
+    GemmSlicedPlan plan =
+        plan_gemm_sliced(call.c.rows, call.c.columns, call.a.columns, most_scratch);
     // The times are those of one operand whose elements come one by one.
-    const bool a_slow = sliced_walk(call.a) != SlicedWalk::vectors;
-    const bool b_slow = sliced_walk(call.b.transposed()) != SlicedWalk::vectors;
-    if (a_slow && b_slow) plan.seconds *= 1.05;
-    if (!plan.fits || a_slow == b_slow) return plan;
-    // That one should not lie along the longer side of a tile, where there is twice as much of it.
-    const GemmTile& t = sliced_table[plan.entry].tile.tile;
-    const auto tiles = [&](std::int64_t along_m, std::int64_t along_n) {
-        return (along_m + t.block_m - 1) / t.block_m * ((along_n + t.block_n - 1) / t.block_n);
-    };
-    if (t.block_n >= 2 * t.block_m && tiles(m, n) == tiles(n, m)) plan.exchange = b_slow;
+    if (is_slow(call.a) && is_slow(call.b.transposed())) plan.seconds *= 1.05;
     return plan;
 }
 
@@ -45,11 +51,12 @@ void launch_gemm_sliced(device::Stream stream, int entry, const SlicedWork& work
 void enqueue_gemm_sliced(Context& context, const GemmCall<float>& call,
                          const GemmSlicedPlan& plan) {
     SlicedWork work = {};
+    const bool exchange = exchanges(call, plan);
     work.alpha = call.alpha;
-    work.a = plan.exchange ? call.b.transposed() : call.a;
-    work.b = plan.exchange ? call.a.transposed() : call.b;
+    work.a = exchange ? call.b.transposed() : call.a;
+    work.b = exchange ? call.a.transposed() : call.b;
     work.beta = call.beta;
-    work.c = plan.exchange ? call.c.transposed() : call.c;
+    work.c = exchange ? call.c.transposed() : call.c;
     work.a_walk = sliced_walk(work.a);
     work.b_walk = sliced_walk(work.b.transposed());
     work.cut = plan.cut;

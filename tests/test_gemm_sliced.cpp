@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "device_buffer.hpp"
 #include "gemm_problem.hpp"
@@ -182,6 +183,33 @@ TEST(GemmSlicedCall, FollowsItsPlan) {
                 ASSERT_TRUE(exact(p));
             }
         }
+}
+
+// Squares may be made transposed, by the layouts of A and B: that does not show in the bits.
+TEST(GemmSlicedCall, LayoutsOfSquaresGiveTheSameBits) {
+    Context context;
+    bool longer_tiles = false;
+    for (const std::int64_t n : {24, 60, 128, 260, 500}) {
+        const GemmSlicedPlan plan = plan_gemm_sliced(n, n, 64);
+        const GemmTile& t = sliced_table[plan.entry].tile.tile;
+        longer_tiles |= t.block_n >= 2 * t.block_m;
+        std::vector<float> first;
+        for (const bool a_turned : {false, true})
+            for (const bool b_turned : {false, true}) {
+                GemmProblem<float> p({n, n, 64}, 5, storages[a_turned ? 1 : 0],
+                                     storages[b_turned ? 1 : 0]);
+                p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+                EXPECT_EQ(p.run(context, {GemmKernel::sliced}).kernel, GemmKernel::sliced);
+                ASSERT_TRUE(close(p));
+                const MatrixView<float> c = p.c.after();
+                std::vector<float> bits;
+                for (std::int64_t i = 0; i < n; ++i)
+                    for (std::int64_t j = 0; j < n; ++j) bits.push_back(c(i, j));
+                if (first.empty()) first = bits;
+                EXPECT_EQ(bits, first) << p;
+            }
+    }
+    EXPECT_TRUE(longer_tiles);
 }
 
 }  // namespace
