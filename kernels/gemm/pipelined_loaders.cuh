@@ -127,8 +127,8 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
             const int stage = ring.stage();
             const auto full = ring.full();
             const auto read = [&](int number) {
-                const std::int64_t offset = number == 0 ? 0 : apart[number];
-                const std::int64_t next = products == 1 ? 0 : apart[number + 1] - offset;
+                const std::int64_t offset = apart[number % products];
+                const std::int64_t next = apart[(number + 1) % products] - offset;
                 // Of products side by side, all steps are whole.
                 if (products > 1 || (step >= begin_whole && step < end_whole))
                     turned.template read<true>(offset, next);

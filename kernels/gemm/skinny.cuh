@@ -4,10 +4,10 @@
 //
 //             b: k x columns, for all
 //               +-----------+
-//               |           |         A warp owns every so many 32 rows. While it multiplies a
-//   a, 32 k     +-----------+         piece of them, 32 k, the next one arrives in its other
-//   +-------+   +-----------+         stage; no warp waits for another. A lane has 8 rows of
-//   | warp  |   | warp      |         columns / 8 columns.
+//               |           |         Tiles are dealt to warps. While a warp multiplies a piece of
+//   a           +-----------+         its rows, 16 or 32 k, the next one arrives in another of its
+//   +-------+   +-----------+         stages; no warp waits for another. A lane has 8 rows of 4 or
+//   | warp  |   | warp      |         8 columns.
 //   +-------+   +-----------+
 //   | next  |   | next      |
 //
