@@ -56,7 +56,7 @@ constexpr GemmSkinnyPlan plan_gemm_skinny(std::int64_t m, std::int64_t n, std::i
     const double multiplies =
         2.0 * static_cast<double>(rows) * t.columns * lines / (t.tflops * 1e6);
     const double first = t.alone * lines;
-    const double all = (streams > multiplies ? streams : multiplies) + first / 2;
+    const double all = (streams > multiplies ? streams : multiplies) + first / 4;
     const double tiles = all > first ? all : first;
     plan.seconds = 1e-6 * (vectors ? 1.5 + tiles : 1.8 + 1.4 * tiles);
     return plan;
