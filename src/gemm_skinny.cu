@@ -17,22 +17,20 @@ bool along_k(const MatrixView<const float>& operand) {
     return size(operand.column_stride) <= size(operand.row_stride);
 }
 
-/// Whether lines of neighbours can be read or written 16 bytes at a time, wherever the view begins.
-template <class T>
-bool in_vectors(const MatrixView<T>& view) {
-    const bool along_columns = size(view.column_stride) <= size(view.row_stride);
-    const auto [stride, line_stride] = along_columns
-                                           ? std::pair(view.column_stride, view.row_stride)
-                                           : std::pair(view.row_stride, view.column_stride);
+/// Whether lines of neighbours can be read 16 bytes at a time, wherever the operand begins.
+bool in_vectors(const MatrixView<const float>& operand) {
+    const auto [stride, line_stride] = along_k(operand)
+                                           ? std::pair(operand.column_stride, operand.row_stride)
+                                           : std::pair(operand.row_stride, operand.column_stride);
     return stride == 1 && line_stride % 4 == 0;
 }
 
 }  // namespace
 
 GemmSkinnyPlan plan_gemm_skinny(const GemmCall<float>& call) {
-    const bool turned = call.c.columns > call.c.rows;
-    return plan_gemm_skinny(call.c.rows, call.c.columns, call.a.columns,
-                            in_vectors(turned ? call.b : call.a) && in_vectors(call.c));
+    const std::int64_t m = call.c.rows, n = call.c.columns;
+    // How C lies does not count: the choice, and with it the bits, should not depend on that.
+    return plan_gemm_skinny(m, n, call.a.columns, in_vectors(n > m ? call.b.transposed() : call.a));
 }
 
 void enqueue_gemm_skinny(Context& context, const GemmCall<float>& call,

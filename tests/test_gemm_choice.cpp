@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 #include "gemm_problem.hpp"
@@ -133,6 +134,33 @@ TEST(SmallGemmChoice, IsTheSameInEveryOrder) {
             if (round == 0) first.push_back(choice);
             EXPECT_EQ(choice.kernel, first[static_cast<std::size_t>(n / 16 - 1)].kernel) << n;
         }
+}
+
+// Nor does it depend on how C lies: plans are remembered without it. Each thread remembers its own.
+TEST(SmallGemmChoice, DoesNotDependOnC) {
+    const auto chosen_with = [](Shape shape, std::int64_t beyond) {
+        GemmKernel kernel = GemmKernel::none;
+        std::thread([&] {
+            Context context;
+            const auto view = [](std::uintptr_t address, std::int64_t rows, std::int64_t columns) {
+                return MatrixView<float>::row_major(reinterpret_cast<float*>(address << 40), rows,
+                                                    columns);
+            };
+            MatrixView<float> c = view(3, shape.m, shape.n);
+            c.row_stride += beyond;
+            kernel = explain(context, 1.0f, view(1, shape.m, shape.k), view(2, shape.k, shape.n),
+                             0.0f, c)
+                         .choice.kernel;
+        }).join();
+        return kernel;
+    };
+    for (std::int64_t m = 16; m < 100'000; m = m * 3 / 2)
+        for (const std::int64_t n : {16, 28, 64})
+            for (const std::int64_t k : {16, 48, 128}) {
+                const Shape shape = {m, n, k};
+                EXPECT_EQ(chosen_with(shape, 0), chosen_with(shape, 1))
+                    << m << " " << n << " " << k;
+            }
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // gemm's rung skinny: by every entry, however operands and C lie, one chain of multiply-adds an
 // element; blocks that make several tiles, and tiles that C cuts; which products it takes.
-#include <array>
+#include <limits>
 
 #include "gemm_problem.hpp"
 #include "kernels/gemm/skinny_plan.hpp"
+#include "needs_90.hpp"
 
 namespace tinyblas::test {
 namespace {
@@ -13,10 +14,6 @@ constexpr GemmOptions skinny = {GemmKernel::skinny};
 
 class SmallGemmSkinny : public testing::Test {
   protected:
-    void SetUp() override {
-        if (!runs_here(context, skinny)) GTEST_SKIP() << "another GPU's";
-    }
-
     void expect_chain(Shape shape, int number, const Storage& a, const Storage& b,
                       const Storage& c) {
         GemmProblem<float> p(shape, 900 + static_cast<std::uint64_t>(number), a, b, c);
@@ -76,6 +73,17 @@ TEST_F(SmallGemmSkinny, WhatDoesNotExistDoesNotCount) {
         for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
             GemmProblem<float> p({70, 18, k}, 970, storage, storage, storage);
             p.fill_integers();
+            EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
+            EXPECT_TRUE(exact(p));
+        }
+}
+
+TEST_F(SmallGemmSkinny, BetaZeroDoesNotReadC) {
+    for (const std::int64_t n : {9, 20, 60})
+        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
+            GemmProblem<float> p({100, n, 24}, 975, storages[0], storages[0], storage);
+            p.fill_integers();
+            p.c.fill([] { return std::numeric_limits<float>::quiet_NaN(); });
             EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
             EXPECT_TRUE(exact(p));
         }

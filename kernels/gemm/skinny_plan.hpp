@@ -36,7 +36,7 @@ struct GemmSkinnyPlan {
     bool fits = false;
 };
 
-/// `vectors`: whether A and C can be read and written 16 bytes at a time.
+/// `vectors`: whether the longer operand can be read 16 bytes at a time.
 constexpr GemmSkinnyPlan plan_gemm_skinny(std::int64_t m, std::int64_t n, std::int64_t k,
                                           bool vectors) {
     GemmSkinnyPlan plan = {n > m};
