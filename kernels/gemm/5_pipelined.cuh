@@ -39,6 +39,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
         ring.wait_full();
         auto line = tile.line(ring.stage() * products * block_k);
         tile.start(line);
+        // Not in a uniform register, nor what depends on it: that takes more instructions.
         unsigned left = (piece.last - piece.first) * parts;
 #pragma unroll 1
         do {
@@ -62,7 +63,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
         } while (left > 0);
         Sums sums(tile, work.alpha);
         if (products == 1 && work.load.cuts(piece) && !sums.add_up(work, piece)) return;
-        sums.store(work, piece.tile);
+        sums.store(work, piece.tile, shared.lines[threadIdx.x / 32]);
     });
 }
 

@@ -39,12 +39,22 @@ struct PipelinedWork {
     bool ends;             // the call: no other kernel of it follows
 };
 
+/// Room in which a warp's lanes exchange what they store: some lines of its part of C, whose
+/// vectors keep out of each other's banks.
+template <int products>
+struct PipelinedLines {
+    static constexpr GemmTile t = pipelined_tile_of(products);
+    static constexpr int at_once = products == 2 ? 1 : t.lanes_m();  // as there is room
+    alignas(16) float values[at_once][t.warp_n + 8];
+};
+
 /// `products`: that a tile has side by side.
 template <int products>
 struct PipelinedShared {
     static constexpr GemmTile t = pipelined_tile_of(products);
     alignas(128) float a[t.stages][products][t.block_k][t.block_m];
     alignas(128) float b[t.stages][products][t.block_k][t.block_n];
+    PipelinedLines<products> lines[pipelined_tile.multipliers() / 32];
     std::uint64_t full[t.stages], empty[t.stages];
 };
 static_assert(sizeof(PipelinedShared<1>) <= 227 << 10 && sizeof(PipelinedShared<2>) <= 227 << 10 &&

@@ -97,59 +97,19 @@ class PipelinedSums {
     }
 
     /// C = sums + beta C for the tile. Few branches: with many, ptxas keeps the main loop's
-    /// accumulators less well.
-    __device__ __forceinline__ void store(const PipelinedWork& work, unsigned tile) {
+    /// accumulators less well. `lines`: the warp's own.
+    __device__ __forceinline__ void store(const PipelinedWork& work, unsigned tile,
+                                          PipelinedLines<products>& lines) {
         const auto place = work.load.place(tile);
         MatrixView<float> c = work.c;
         const unsigned own = place.product * products + static_cast<unsigned>(product());
         if (products > 1 && own >= work.products) return;
         c.data += own * work.c_apart;
-        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread());
-        const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread());
-        const bool vectors = c.column_stride == 1 && c.row_stride % 4 == 0 &&
-                             reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
-                             (std::int64_t{place.i} + 1) * t.block_m <= c.rows &&
-                             (std::int64_t{place.j} + 1) * t.block_n <= c.columns;
-        if (vectors) {
-            if (work.beta != 0)
-                for_each_row(&c(i, j), c.row_stride, [&](int row, const float* from) {
-#pragma unroll
-                    for (int v = 0; v < t.thread_n; v += 4) {
-                        float old[4];
-                        device::load_vector(old, from + v * t.lanes_n());
-#pragma unroll
-                        for (int e = 0; e < 4; ++e)
-                            device::multiply_add(sum(row, v + e), work.beta, old[e]);
-                    }
-                });
-            for_each_row(&c(i, j), c.row_stride, [&](int row, float* to) {
-#pragma unroll
-                for (int v = 0; v < t.thread_n; v += 4) {
-                    const float values[4] = {sum(row, v), sum(row, v + 1), sum(row, v + 2),
-                                             sum(row, v + 3)};
-                    device::store_global(to + v * t.lanes_n(), values);
-                }
-            });
-        } else {
-            const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
-            const auto columns =
-                static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
-            const auto for_each = [&](auto&& body) {
-                for_each_row(&c(i, j), c.row_stride, [&](int row, float* to) {
-#pragma unroll
-                    for (int v = 0; v < t.thread_n; ++v) {
-                        const int along = v / 4 * 4 * t.lanes_n() + v % 4;
-                        if (down(row) < rows && along < columns)
-                            body(sum(row, v), to + along * c.column_stride);
-                    }
-                });
-            };
-            if (work.beta != 0)
-                for_each([&](float& sum, const float* from) {
-                    device::multiply_add(sum, work.beta, *from);
-                });
-            for_each([&](float sum, float* to) { *to = sum; });
-        }
+        if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
+            reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
+            store_vectors(work, c, place);
+        else
+            store_lines(work, c, place, lines);
     }
 
   private:
@@ -158,6 +118,130 @@ class PipelinedSums {
     /// Of the thread's rows, `row`-th: how far below the first one.
     static constexpr int down(int row) { return row / 4 * 4 * t.lanes_m() + row % 4; }
     __device__ __forceinline__ float& sum(int row, int v) { return sums_[row * t.thread_n + v]; }
+
+    /// Where 16 bytes of C can be taken at once.
+    __device__ __forceinline__ void store_vectors(const PipelinedWork& work,
+                                                  const MatrixView<float>& c,
+                                                  const PipelinedWorkload::Place& place) {
+        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread());
+        const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread());
+        const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
+        const auto columns =
+            static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
+        const auto for_each = [&](auto&& body) {
+            for_each_row(&c(i, j), c.row_stride, [&](int row, float* at) {
+#pragma unroll
+                for (int v = 0; v < t.thread_n; v += 4)
+                    if (down(row) < rows && v * t.lanes_n() < columns)
+                        body(row, v, at + v * t.lanes_n());
+            });
+        };
+        if (work.beta != 0)
+            for_each([&](int row, int v, const float* from) {
+                float old[4];
+                device::load_vector(old, from);
+#pragma unroll
+                for (int e = 0; e < 4; ++e)
+                    device::multiply_add(sum(row, v + e), work.beta, old[e]);
+            });
+        for_each([&](int row, int v, float* to) {
+            const float values[4] = {sum(row, v), sum(row, v + 1), sum(row, v + 2),
+                                     sum(row, v + 3)};
+            device::store_global(to, values);
+        });
+    }
+
+    /// Where it cannot: lanes exchange their vectors, so that those which store
+    /// together have neighbours of one line of C.
+    __device__ __forceinline__ void store_lines(const PipelinedWork& work,
+                                                const MatrixView<float>& c,
+                                                const PipelinedWorkload::Place& place,
+                                                PipelinedLines<products>& lines) {
+        constexpr int at_once = 2, parts = t.warp_n / 32;  // of a thread's rows, of a line
+        constexpr int step = 4;                            // from one lane's line to the next one's
+        // Found anew: with what the main loop has of it, that loop would take more instructions.
+        const int own_thread = static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers();
+        const int lane = own_thread % 32, first_thread = own_thread - lane;
+        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(first_thread);
+        const std::int64_t j =
+            std::int64_t{place.j} * t.block_n + Tile::column(first_thread) + lane;
+        auto rows = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
+        const auto columns = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
+        float* first = &c(i, j);
+#pragma unroll 1
+        for (int vectors = t.thread_m / 4; vectors > 0; --vectors, rows -= 4 * step) {
+#pragma unroll
+            for (int row = 0; row < 4; row += at_once) {
+                float values[at_once][t.lanes_m()][parts], old[at_once][t.lanes_m()][parts];
+                float* to[at_once][t.lanes_m()][parts];
+                const auto for_each = [&](auto&& body) {
+#pragma unroll
+                    for (int r = 0; r < at_once; ++r)
+#pragma unroll
+                        for (int l = 0; l < t.lanes_m(); ++l)
+#pragma unroll
+                            for (int p = 0; p < parts; ++p)
+                                body(values[r][l][p], old[r][l][p], to[r][l][p],
+                                     down(row + r) + step * l < rows && 32 * p < columns);
+                };
+#pragma unroll
+                for (int r = 0; r < at_once; ++r) {
+                    exchange(row + r, lane, lines, values[r]);
+                    float* at = first;
+#pragma unroll
+                    for (int l = 0; l < t.lanes_m(); ++l) {
+#pragma unroll
+                        for (int p = 0; p < parts; ++p)
+                            to[r][l][p] =
+                                p == 0 ? at : device::opaque(at + 32 * p * c.column_stride);
+                        at = device::opaque(at + step * c.row_stride);
+                    }
+                    first =
+                        device::opaque(first + (down(row + r + 1) - down(row + r)) * c.row_stride);
+                }
+                if (work.beta != 0) {
+                    for_each([&](float&, float& before, const float* from, bool exists) {
+                        before = 0;
+                        if (exists) before = device::load_fresh(from);
+                    });
+                    for_each([&](float& value, float before, const float*, bool) {
+                        device::multiply_add(value, work.beta, before);
+                    });
+                }
+                for_each([&](float value, float, float* at, bool exists) {
+                    if (exists) device::store_global(at, value);
+                });
+            }
+#pragma unroll
+            for (int s = 0; s + 4 * t.thread_n < count; ++s) sums_[s] = sums_[s + 4 * t.thread_n];
+        }
+    }
+
+    /// Of the lanes' lines number `row`, part `p` of line `l`: values[l][p] is the calling lane's.
+    template <int lanes, int parts>
+    __device__ __forceinline__ void exchange(int row, int lane, PipelinedLines<products>& lines,
+                                             float (&values)[lanes][parts]) {
+        constexpr int at_once = PipelinedLines<products>::at_once;
+        const int own = Tile::row(lane) / 4;
+#pragma unroll
+        for (int first = 0; first < lanes; first += at_once) {
+            if (at_once == lanes || own == first)
+#pragma unroll
+                for (int v = 0; v < t.thread_n; v += 4) {
+                    const float vector[4] = {sum(row, v), sum(row, v + 1), sum(row, v + 2),
+                                             sum(row, v + 3)};
+                    device::store_vector(
+                        &lines.values[own % at_once][Tile::column(lane) + v * t.lanes_n()], vector);
+                }
+            __syncwarp();
+#pragma unroll
+            for (int l = 0; l < at_once; ++l)
+#pragma unroll
+                for (int p = 0; p < parts; ++p)
+                    values[first + l][p] = lines.values[l][lane + 32 * p];
+            __syncwarp();
+        }
+    }
 
     /// Calls body(row, first element of the row), as `at` is of the first one.
     template <class Body>

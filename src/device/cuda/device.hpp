@@ -282,6 +282,11 @@ __device__ __forceinline__ void store_global(T* to, const T (&from)[count]) {
     std::memcpy(&vector, from, 16);
     __stwb(reinterpret_cast<uint4*>(to), vector);
 }
+/// One element.
+template <class T>
+__device__ __forceinline__ void store_global(T* to, T value) {
+    __stwb(to, value);
+}
 
 /// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the
 /// read-only path.

@@ -219,6 +219,11 @@ template <class T, int count>
 void store_global(T* to, const T (&from)[count], Place place = Place::here()) {
     store_vector(to, from, place);
 }
+/// One element.
+template <class T>
+void store_global(T* to, T value) {
+    *to = value;
+}
 
 /// load_vector from global memory that nothing writes while the kernel runs.
 template <class T, int count>
