@@ -118,7 +118,7 @@ tinyblas_status tinyblas_sgemm_scratch_bytes(int64_t m, int64_t n, int64_t k, ui
 tinyblas_status tinyblas_set_gemm_kernel(tinyblas_context context, const char* name) {
     return set_kernel(
         __func__, context, &tinyblas_context_s::gemm, name, gemm_kernel,
-        "best, naive, tiled, tuned, sliced, pipelined, tensor, gemv, split or hopper");
+        "best, naive, tiled, tuned, sliced, pipelined, skinny, tensor, gemv, split or hopper");
 }
 tinyblas_status tinyblas_set_transpose_kernel(tinyblas_context context, const char* name) {
     return set_kernel(__func__, context, &tinyblas_context_s::transpose, name, transpose_kernel,

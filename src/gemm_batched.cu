@@ -143,7 +143,7 @@ GemmChoice enqueue_one_by_one(Context& context, const GemmCall<T>& first, std::i
     }
     for (std::int64_t e = 0; e < count; ++e)
         enqueue_gemm(context, at(calls[static_cast<std::size_t>(e % period)], e - e % period),
-                     count == 1);
+                     false);
     return first.choice;
 }
 
@@ -162,6 +162,7 @@ GemmChoice run(Context& context, T alpha, MatrixView<const T> a, std::int64_t a_
     if (count == 0) return {};
     GemmCall<T> call = prepare_gemm(context, alpha, a, b, beta, c, options);
     if (call.choice.kernel == GemmKernel::none) return {};
+    if (count == 1) return enqueue_gemm(context, call);
     const bool reads = call.a.columns > 0;
     if (reads) {
         check_stride("a", a, a_stride, count);
@@ -181,14 +182,13 @@ GemmChoice run(Context& context, T alpha, MatrixView<const T> a, std::int64_t a_
 
     const GemmBatch<T> batch = {call.alpha, {call.a, a_stride}, {call.b, b_stride},
                                 call.beta,  {call.c, c_stride}, count};
-    if (count > 1 && options.kernel == GemmKernel::best && options.entry < 0 &&
-        !call.from_parts()) {
+    if (options.kernel == GemmKernel::best && options.entry < 0 && !call.from_parts()) {
         const GemmBatchPlan plan = plan_for(context, batch);
         if (plan.route != GemmBatchRoute::one_by_one)
             return enqueue_batch(context, batch, plan, call.exchanged);
     }
     const bool asked = options.kernel != GemmKernel::best || options.entry >= 0;
-    if (logs() && count > 1)
+    if (logs())
         log_gemm_batch<T>(call.exchanged ? transposed(batch) : batch, call.choice, nullptr, asked);
     return enqueue_one_by_one(context, call, a_stride, b_stride, c_stride, count, options);
 }

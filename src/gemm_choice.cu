@@ -194,12 +194,14 @@ GemmReason weigh(const Context& context, const GemmCall<float>& call, const Gemm
 void check_options(const Context& context, const GemmOptions& options, Scalar type) {
     const int compute_capability = context.compute_capability();
     const Rung* const rung = find(options.kernel);
-    require(rung, "gemm: options.kernel is ", static_cast<int>(options.kernel), ": must be ",
-            names_for(For::both));
+    // Names are put together only to be told.
+    if (!rung)
+        fail(Status::invalid_argument, "gemm: options.kernel is ", static_cast<int>(options.kernel),
+             ": must be ", names_for(For::both));
     const For own = type == Scalar::float32 ? For::floats : For::doubles;
-    require(rung->type == For::both || rung->type == own, "gemm: options.kernel is ", rung->name,
-            ": must be ", names_for(own), " for operands of type ",
-            own == For::floats ? "float" : "double");
+    if (rung->type != For::both && rung->type != own)
+        fail(Status::invalid_argument, "gemm: options.kernel is ", rung->name, ": must be ",
+             names_for(own), " for operands of type ", own == For::floats ? "float" : "double");
     require(options.kernel != GemmKernel::hopper || runs_hopper(context),
             "gemm: options.kernel is hopper: must be a rung that runs here, ",
             device::has_wgmma ? "and hopper needs compute capability 9.0 and a library built for it"

@@ -23,7 +23,7 @@ struct KernelChoice {
 };
 constexpr KernelChoice choices[] = {
     {"gemm", tinyblas_set_gemm_kernel, tinyblas_get_gemm_kernel,
-     "best, naive, tiled, tuned, sliced, pipelined, tensor, gemv, split or hopper"},
+     "best, naive, tiled, tuned, sliced, pipelined, skinny, tensor, gemv, split or hopper"},
     {"transpose", tinyblas_set_transpose_kernel, tinyblas_get_transpose_kernel,
      "best, naive, padded or tuned"},
     {"reduce", tinyblas_set_reduce_kernel, tinyblas_get_reduce_kernel,

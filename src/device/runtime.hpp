@@ -40,7 +40,7 @@ class Guard {
 
   private:
     int previous_;
-    bool changed_;
+    bool changed_, inner_;  // inner: another guard lives already
 };
 
 Stream create_stream(const char* operation = "context");  // does not wait for the default stream

@@ -52,8 +52,12 @@ Properties properties(int device, const char*) {
     return {.compute_capability = 90, .multiprocessors = 132};
 }
 
-Guard::Guard(int device, const char*) : previous_(0), changed_(false) { require_device(device); }
-Guard::~Guard() { static_cast<void>(previous_), static_cast<void>(changed_); }
+Guard::Guard(int device, const char*) : previous_(0), changed_(false), inner_(false) {
+    require_device(device);
+}
+Guard::~Guard() {
+    static_cast<void>(previous_), static_cast<void>(changed_), static_cast<void>(inner_);
+}
 
 Stream create_stream(const char*) { return new CUstream_st; }
 void destroy_stream(Stream stream) noexcept { delete stream; }
