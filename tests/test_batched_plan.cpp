@@ -115,6 +115,24 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
     EXPECT_NE(plan({256, 256, 64, 1000}, 115).route, pipelined);  // too few at once
 }
 
+// Few blocks share a multiprocessor: small tiles, so that there are more of them. Many do: the tile
+// that wastes least, then the one with the best rate.
+TEST(BatchedPlan, MidSizesByTheirTime) {
+    const auto expect = [](std::int64_t n, std::int64_t count, GemmBatchRoute route, int entry) {
+        const GemmBatchPlan plan = plan_gemm_batch(Scalar::float32, 90, {n, n, n, count}, -1, true);
+        EXPECT_EQ(plan.route, route) << n << ", " << count;
+        EXPECT_EQ(plan.entry, entry) << n << ", " << count;
+    };
+    constexpr GemmBatchRoute tile = GemmBatchRoute::tile;
+    for (const auto& [n, count] : {std::pair(65, 16), {160, 8}, {160, 16}, {224, 8}, {256, 4}})
+        expect(n, count, tile, 1);                                               // 32 x 32
+    for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
+    expect(256, 8, tile, 4);                                                     // 64 x 64
+    for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
+    for (const auto& [n, count] : {std::pair(256, 16), {256, 1000}, {512, 64}})
+        expect(n, count, GemmBatchRoute::tuned, 0);
+}
+
 // A grid's y would end: the kernel that numbers its tiles in one line.
 TEST(BatchedPlan, SoManyRows) {
     for (const Scalar type : {Scalar::float32, Scalar::float64})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a batch of products is made: by which kernel, from its extents and the number of products.
 // Whatever is chosen, an element is one chain of multiply-adds, so the choice does not show in the
-// results. The bounds are measured on an NVIDIA H200, but for thin products, which take the tile
-// that wastes least.
+// results. Bounds and times are measured on an NVIDIA H200, but for thin products, which take the
+// tile that wastes least.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,10 @@ struct GemmBatchExtents {
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
-    constexpr std::int64_t tiles(std::int64_t edge) const {  // of all C
-        return (m + edge - 1) / edge * ((n + edge - 1) / edge) * count;
+    constexpr std::int64_t tiles(std::int64_t block_m, std::int64_t block_n) const {  // of all C
+        return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
     }
+    constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
 };
 
 constexpr GemmBatchPlan gemm_batch_tile(int entry) {
@@ -46,6 +47,36 @@ constexpr GemmBatchPlan gemm_batch_tile(int entry) {
 }
 constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
     return {GemmBatchRoute::tuned, entry, gemm_batch_most};
+}
+
+/// Estimated microseconds of a batch in tiles of block_m x block_n, with stages of `depth` k.
+constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
+                                         int block_m, int block_n, int depth) {
+    constexpr std::int64_t multiprocessors = 132;
+    const std::int64_t each = (x.tiles(block_m, block_n) + multiprocessors - 1) / multiprocessors;
+    const auto blocks = static_cast<double>(each);
+    const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
+    const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
+    return t.start + k * of_k + t.block * blocks;
+}
+
+/// Of the tiles for matrices that are not small, the one that is estimated to take least time.
+constexpr GemmBatchPlan fastest_gemm_batch(const GemmBatchExtents& x) {
+    constexpr int tuned = gemm_batch_tuned[0];
+    constexpr GemmTile t = gemm_table[tuned].tile;
+    GemmBatchPlan best = gemm_batch_tuned_entry(tuned);
+    double least =
+        gemm_batch_microseconds(gemm_batch_tuned_times, x, t.block_m, t.block_n, t.block_k);
+    for (int e = 0; e < gemm_batch_entries; ++e) {
+        const GemmBatchTile& tile = gemm_batch_table[e];
+        if (tile.times.start == 0) continue;
+        const double time =
+            gemm_batch_microseconds(tile.times, x, tile.edge, tile.edge, tile.depth);
+        if (time >= least) continue;
+        least = time;
+        best = gemm_batch_tile(e);
+    }
+    return best;
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x) {
@@ -59,13 +90,8 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 48) return gemm_batch_tile(3);
     if (x.largest() <= 64) return gemm_batch_tile(4);
     if (x.smallest() <= 32) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
-    if (x.largest() <= 256 && x.tiles(32) <= 132) return gemm_batch_tile(2);
-    if (x.largest() <= 128 && x.tiles(32) <= 512) return gemm_batch_tile(1);
-    if (x.largest() <= 96) return gemm_batch_tile(5);
-    if (x.k <= 128 && (x.n <= 64 || x.tiles(64) <= (x.k <= 64 ? 2112 : 264)))
-        return gemm_batch_tile(4);
-    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
-    return gemm_batch_tuned_entry(deep ? 0 : 1);
+    if (x.largest() <= 96 && x.count >= 128) return gemm_batch_tile(5);
+    return fastest_gemm_batch(x);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {

@@ -8,6 +8,13 @@
 
 namespace tinyblas {
 
+/// Microseconds on an H200, fitted to batches of 2 to 512 products with extents from 40 to 2048 and
+/// k from 32 to 512: of a launch; of a k while few blocks share a multiprocessor, and each block's
+/// share of it while many do; of a block besides.
+struct GemmBatchTimes {
+    double start, latency, load, block;
+};
+
 /// A block owns an edge x edge tile of one C, or all of `matrices` C that are no larger.
 struct GemmBatchTile {
     Scalar type;
@@ -16,6 +23,7 @@ struct GemmBatchTile {
     int matrices;          // a block
     int min_blocks;        // launch bounds
     bool turns;            // panels lie as those of a row-major product; else as the operands do
+    GemmBatchTimes times = {};  // of those that are estimated
 
     constexpr int threads_each() const {  // of a matrix
         const int shares = edge / share_m * (edge / share_n);
@@ -26,13 +34,13 @@ struct GemmBatchTile {
 
 // clang-format off
 inline constexpr GemmBatchTile gemm_batch_table[] = {
-    // type           edge depth share m,n matrices blocks turns
+    // type           edge depth share m,n matrices blocks turns  start, latency, load, block
     {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
-    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true},  // n = 32: 3,840 GB/s
-    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true},  // few products: n = 64, 16 of them: 2.9 us
-    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true},  // n = 48: 3,100 GB/s
-    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true},  // n = 64: 3,060 GB/s
-    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true},  // n = 96: 1,960 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {2.1, 0.0234, 0.00913, 0.1}},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.94, 0.0149, 0.015, 0}},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {2.2, 0.0249, 0.0183, 0}},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.93, 0.037, 0.0287, 0.39}},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.54, 0.0768, 0.0642, 1.17}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
     {Scalar::float64,  32,  32,  16, 16,    1,        6,  true},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
@@ -45,7 +53,8 @@ inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 /// these alone is not worth its size there.
 constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
 
-/// Lines of gemm_table that also make batches.
+/// Lines of gemm_table that also make batches, and the times of the first one.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
+inline constexpr GemmBatchTimes gemm_batch_tuned_times = {2.61, 0.0496, 0.0427, 2.08};
 
 }  // namespace tinyblas
