@@ -131,6 +131,7 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
     for (const auto& [n, count] : {std::pair(256, 16), {256, 1000}, {512, 64}})
         expect(n, count, GemmBatchRoute::tuned, 0);
+    expect(128, 1000, GemmBatchRoute::tuned, 1);  // k is short
 }
 
 // A grid's y would end: the kernel that numbers its tiles in one line.

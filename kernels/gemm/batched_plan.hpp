@@ -62,9 +62,9 @@ constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatc
 
 /// Of the tiles for matrices that are not small, the one that is estimated to take least time.
 constexpr GemmBatchPlan fastest_gemm_batch(const GemmBatchExtents& x) {
-    constexpr int tuned = gemm_batch_tuned[0];
-    constexpr GemmTile t = gemm_table[tuned].tile;
-    GemmBatchPlan best = gemm_batch_tuned_entry(tuned);
+    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
+    GemmBatchPlan best = gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]);
+    constexpr GemmTile t = gemm_table[gemm_batch_tuned[0]].tile;  // the other's blocks are as large
     double least =
         gemm_batch_microseconds(gemm_batch_tuned_times, x, t.block_m, t.block_n, t.block_k);
     for (int e = 0; e < gemm_batch_entries; ++e) {

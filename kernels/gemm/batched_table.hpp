@@ -53,7 +53,7 @@ inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 /// these alone is not worth its size there.
 constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
 
-/// Lines of gemm_table that also make batches, and the times of the first one.
+/// Lines of gemm_table that also make batches, and the times of the first one, or of the second.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
 inline constexpr GemmBatchTimes gemm_batch_tuned_times = {2.61, 0.0496, 0.0427, 2.08};
 
