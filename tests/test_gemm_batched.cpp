@@ -33,10 +33,10 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallGemmBatched, Types);
 
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
-constexpr BatchCase large_cases[] = {{{97, 65, 65}, 67},
-                                     {{96, 93, 40}, 57},
+constexpr BatchCase large_cases[] = {{{98, 99, 65}, 100},
+                                     {{98, 99, 129}, 50},
+                                     {{68, 33, 9}, 128},
                                      {{140, 129, 64}, 2},
-                                     {{130, 40, 129}, 27},
                                      {{20, 35, 1030}, 2}};
 
 template <class T>
