@@ -39,7 +39,6 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
         ring.wait_full();
         auto line = tile.line(ring.stage() * products * block_k);
         tile.start(line);
-        // Not in a uniform register, nor what depends on it: that takes more instructions.
         unsigned left = (piece.last - piece.first) * parts;
 #pragma unroll 1
         do {

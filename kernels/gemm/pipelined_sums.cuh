@@ -151,8 +151,9 @@ class PipelinedSums {
         });
     }
 
-    /// Where it cannot: lanes exchange their vectors, so that those which store
-    /// together have neighbours of one line of C.
+    /// Where it cannot: lanes exchange their vectors, so that those which store together have
+    /// neighbours of one line of C. In a loop, whose turns shift the sums to where the first ones
+    /// were: registers have no index, and all turns' instructions would take 10 KB of the library.
     __device__ __forceinline__ void store_lines(const PipelinedWork& work,
                                                 const MatrixView<float>& c,
                                                 const PipelinedWorkload::Place& place,
