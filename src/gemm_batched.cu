@@ -15,6 +15,7 @@
 #include "check.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_pipelined.hpp"
+#include "gemm_tensor.hpp"
 #include "kernels/gemm/3_tuned.cuh"
 #include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/batched_rows.cuh"
@@ -83,6 +84,7 @@ BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& pla
         case GemmBatchRoute::tile: return tile_launcher(batch, plan.entry);
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pipelined:
+        case GemmBatchRoute::tensor:
         case GemmBatchRoute::one_by_one: break;
     }
     return nullptr;
@@ -104,6 +106,11 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
                 enqueue_gemm_pipelined(context, part, plan.entry);
                 continue;
             }
+        if constexpr (std::is_same_v<T, double>)
+            if (plan.route == GemmBatchRoute::tensor) {
+                enqueue_gemm_tensor(context, part, plan.entry);
+                continue;
+            }
         launch(context.stream(), part);
     }
     return choice;
@@ -118,9 +125,14 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
 
 template <class T>
 GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
-    return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(),
-                           {x.m(), x.n(), x.k(), x.count}, square_entry(x), x.c.pointers != nullptr,
-                           pipelined_most(context, x));
+    const GemmBatchExtents extents = {x.m(),
+                                      x.n(),
+                                      x.k(),
+                                      x.count,
+                                      x.a.first.column_stride == 1,
+                                      x.b.first.row_stride == 1 && x.b.first.column_stride != 1};
+    return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
+                           x.c.pointers != nullptr, pipelined_most(context, x));
 }
 
 /// One gemm after the other. A choice depends on strides and on where matrices begin, to 16 bytes:

@@ -47,6 +47,11 @@ bool in_pairs(const MatrixView<const double>& operand) {
     return stride == 1 && line_stride % 2 == 0;
 }
 
+void launch(device::Stream stream, const GemmTensorWork& work) {
+    const auto& layouts = launchers[static_cast<std::size_t>(work.plan.entry)];
+    layouts[(along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u)](stream, work);
+}
+
 }  // namespace
 
 GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_scratch) {
@@ -56,7 +61,7 @@ GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_s
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
                          const GemmTensorPlan& plan) {
-    GemmTensorWork work = {call.alpha, call.beta, call.a, call.b.transposed(), call.c, plan,
+    GemmTensorWork work = {call.alpha, call.beta, {call.a}, {call.b.transposed()}, {call.c}, plan,
                            nullptr,    nullptr,   nullptr};
     // All must have a place at once.
     const bool together =
@@ -68,8 +73,12 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
     }
     if (plan.scratch_bytes > 0)
         work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
-    const auto& layouts = launchers[static_cast<std::size_t>(plan.entry)];
-    layouts[(along_k(work.a) ? 2u : 0u) + (along_k(work.b) ? 1u : 0u)](context.stream(), work);
+    launch(context.stream(), work);
+}
+
+void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& x, int entry) {
+    const GemmTensorPlan plan = gemm_tensor_batch_plan(entry, x.m(), x.n(), x.k(), x.count);
+    launch(context.stream(), {x.alpha, x.beta, x.a, x.b.transposed(), x.c, plan});
 }
 
 }  // namespace tinyblas

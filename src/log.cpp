@@ -82,6 +82,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";
         case GemmBatchRoute::pipelined: return "pipelined";
+        case GemmBatchRoute::tensor: return "tensor";
     }
     return "unknown";
 }

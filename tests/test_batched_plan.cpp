@@ -46,6 +46,9 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
                    compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
         }
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
+        case GemmBatchRoute::tensor:
+            return type == Scalar::float64 && compute_capability == 90 && x.k > 0 &&
+                   gemm_tensor_most(plan.entry, x.m, x.n, x.k) > 0;
     }
     return false;
 }
@@ -54,6 +57,8 @@ bool grid_holds(const GemmBatchPlan& plan, const GemmBatchExtents& x) {
     if (plan.route == GemmBatchRoute::one_by_one) return true;
     if (plan.most < 1) return false;
     if (plan.route == GemmBatchRoute::tuned) return plan.most <= 65535;
+    if (plan.route == GemmBatchRoute::tensor)
+        return plan.most <= gemm_tensor_most(plan.entry, x.m, x.n, x.k);
     if (plan.route != GemmBatchRoute::tile) return plan.most <= std::int64_t{1} << 31;
     const GemmBatchTile& t = gemm_batch_table[plan.entry];
     if (t.matrices > 1) return plan.most / t.matrices < std::int64_t{1} << 31;
@@ -134,6 +139,23 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     expect(128, 1000, GemmBatchRoute::tuned, 1);  // k is short
 }
 
+// In double: small tiles, or the rung tensor's, the larger the more there is to do.
+TEST(BatchedPlan, DoublesByTheirTime) {
+    const auto expect = [](const GemmBatchExtents& x, GemmBatchRoute route, int entry) {
+        const GemmBatchPlan plan = plan_gemm_batch(Scalar::float64, 90, x, -1, true);
+        EXPECT_EQ(plan.route, route) << x.m << ", " << x.count;
+        EXPECT_EQ(plan.entry, entry) << x.m << ", " << x.count;
+    };
+    for (const std::int64_t n : {72, 80, 96}) expect({n, n, n, 1000}, GemmBatchRoute::tile, 7);
+    for (const auto& [n, count, entry] :
+         {std::tuple(512, 64, 0), {128, 512, 0}, {64, 1000, 1}, {320, 64, 2}, {512, 2, 3}})
+        expect({n, n, n, count}, GemmBatchRoute::tensor, entry);
+    // Turning an operand takes time, which the rung tensor does not.
+    expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);
+    expect({96, 96, 96, 1000, false, true}, GemmBatchRoute::tensor, 0);
+    expect({100, 100, 0, 1000}, GemmBatchRoute::tile, 7);  // nothing to multiply
+}
+
 // A grid's y would end: the kernel that numbers its tiles in one line.
 TEST(BatchedPlan, SoManyRows) {
     for (const Scalar type : {Scalar::float32, Scalar::float64})
@@ -147,18 +169,17 @@ TEST(BatchedPlan, OneByOne) {
     const auto expect = [](bool one_by_one, std::initializer_list<Scalar> types,
                            const GemmBatchExtents& x) {
         for (const Scalar type : types) {
-            EXPECT_EQ(gemm_batch_one_by_one(type, x), one_by_one)
+            EXPECT_EQ(gemm_batch_one_by_one(type, 90, x), one_by_one)
                 << x.count << " times " << x.m << ", " << x.n << ", " << x.k;
             EXPECT_NE(plan_gemm_batch(type, 90, x, -1, true).route, GemmBatchRoute::one_by_one);
         }
     };
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
-    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 512, 100},
+    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 2048, 4},
                                       {64, 64, 1 << 20, 100},
                                       {32, 32, 1024, 2},
                                       {2048, 64, 2048, 4},
-                                      {8192, 64, 8192, 100},
-                                      {4096, 63, 4096, 100},
+                                      {4096, 16, 4096, 100},
                                       {4096, 1, 4096, 7},
                                       {1, 4096, 4096, 7},
                                       {4, 4, gemm_tuned_longest_k + 1, 1 << 30}})
@@ -168,12 +189,13 @@ TEST(BatchedPlan, OneByOne) {
                                       {32, 32, 1024, 3},
                                       {4096, 4, 256, 7}})
         expect(false, {single, twice}, x);
-    for (const GemmBatchExtents& x : {GemmBatchExtents{1024, 1024, 512, 100},
-                                      {2048, 2047, 512, 100},
-                                      {2048, 64, 2048, 5},
-                                      {4096, 64, 4096, 100}}) {
-        expect(false, {single}, x);
-        expect(true, {twice}, x);
+    // In double, a batch has the tiles that a gemm has.
+    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 512, 100},
+                                      {8192, 64, 8192, 100},
+                                      {4096, 63, 4096, 100}}) {
+        expect(true, {single}, x);
+        expect(false, {twice}, x);
+        EXPECT_TRUE(gemm_batch_one_by_one(twice, 80, x)) << x.m << ", " << x.n;
     }
 }
 

@@ -37,6 +37,8 @@ constexpr BatchCase large_cases[] = {{{98, 99, 65}, 100},
                                      {{98, 99, 129}, 50},
                                      {{68, 33, 9}, 128},
                                      {{140, 129, 64}, 2},
+                                     {{33, 97, 33}, 65},
+                                     {{97, 18, 130}, 130},
                                      {{20, 35, 1030}, 2}};
 
 template <class T>
@@ -68,6 +70,9 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
+    } else {
+        for (int entry = 0; entry < gemm_tensor_entries; ++entry)
+            all.emplace(GemmBatchRoute::tensor, entry);
     }
     EXPECT_EQ(met, all);
 }

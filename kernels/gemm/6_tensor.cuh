@@ -54,14 +54,14 @@ __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& s
         if (gemm_tensor_waits(entry) && thread == 0 && work.begun && unit.tile < work.plan.whole)
             begin_together(work.begun, work.plan.whole, work.plan.chunks, unit.tile);
         const TensorCorner corner = tensor_corner<entry>(work.plan, unit.tile);
-        const int m = inside(work.c.rows - corner.i, t.block_m);
-        const int n = inside(work.c.columns - corner.j, t.block_n);
+        const int m = inside(work.c.first.rows - corner.i, t.block_m);
+        const int n = inside(work.c.first.columns - corner.j, t.block_n);
         std::int64_t p = std::int64_t{unit.first} * t.block_k;
-        a.enter(corner.i, p);
-        b.enter(corner.j, p);
+        a.enter(corner.product, corner.i, p);
+        b.enter(corner.product, corner.j, p);
 #pragma unroll 1
         for (unsigned left = unit.chunks(); left > 0; --left, p += t.block_k) {
-            const int columns = inside(work.a.columns - p, t.block_k);
+            const int columns = inside(work.a.first.columns - p, t.block_k);
             ring.wait_until_empty();
             a.load(ring.a(), m, columns);
             b.load(ring.b(), n, columns);
@@ -87,7 +87,8 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
     };
     for_each_unit(work.plan, [&](const TensorUnit& unit) {
         const TensorCorner start = corner(unit.tile);
-        if (start.i >= work.c.rows || start.j >= work.c.columns) {  // nothing but to keep up
+        if (start.i >= work.c.first.rows ||
+            start.j >= work.c.first.columns) {  // nothing but to keep up
             for (unsigned left = unit.chunks(); left > 0; --left) {
                 ring.wait_until_full();
                 ring.leave();
@@ -99,7 +100,7 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
             return;
         // Found out anew rather than kept in registers through the main loop.
         const TensorCorner at = corner(device::opaque(unit.tile));
-        store_tile(tile, work, at.i, at.j, lane);
+        store_tile(tile, work, at, lane);
     });
 }
 

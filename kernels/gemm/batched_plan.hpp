@@ -19,6 +19,7 @@ enum class GemmBatchRoute {
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
     pipelined,   // `entry`: products side by side in a tile
+    tensor,      // `entry`: of gemm_tensor_table
 };
 
 struct GemmBatchPlan {
@@ -32,6 +33,8 @@ inline constexpr std::int64_t gemm_batch_most = 65535;
 
 struct GemmBatchExtents {
     std::int64_t m, n, k, count;
+    bool a_along_k = true,
+         b_along_k = false;  // whether neighbours lie so; as in row-major products
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -39,6 +42,8 @@ struct GemmBatchExtents {
         return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
     }
     constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
+    /// Operands that lie otherwise than in row-major products.
+    constexpr int turned() const { return (a_along_k ? 0 : 1) + (b_along_k ? 1 : 0); }
 };
 
 constexpr GemmBatchPlan gemm_batch_tile(int entry) {
@@ -60,23 +65,54 @@ constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatc
     return t.start + k * of_k + t.block * blocks;
 }
 
-/// Of the tiles for matrices that are not small, the one that is estimated to take least time.
-constexpr GemmBatchPlan fastest_gemm_batch(const GemmBatchExtents& x) {
-    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
-    GemmBatchPlan best = gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]);
-    constexpr GemmTile t = gemm_table[gemm_batch_tuned[0]].tile;  // the other's blocks are as large
-    double least =
-        gemm_batch_microseconds(gemm_batch_tuned_times, x, t.block_m, t.block_n, t.block_k);
-    for (int e = 0; e < gemm_batch_entries; ++e) {
-        const GemmBatchTile& tile = gemm_batch_table[e];
-        if (tile.times.start == 0) continue;
-        const double time =
-            gemm_batch_microseconds(tile.times, x, tile.edge, tile.edge, tile.depth);
-        if (time >= least) continue;
-        least = time;
-        best = gemm_batch_tile(e);
+/// Of all ways to make a batch, the one that is estimated to take least time.
+struct GemmBatchFastest {
+    GemmBatchPlan plan = {};
+    double microseconds = 0;
+
+    constexpr void consider(const GemmBatchPlan& other, double time) {
+        if (microseconds != 0 && time >= microseconds) return;
+        plan = other;
+        microseconds = time;
     }
-    return best;
+    /// The tiles of a type that have times.
+    constexpr void consider_tiles(Scalar type, const GemmBatchExtents& x) {
+        for (int e = 0; e < gemm_batch_entries; ++e) {
+            const GemmBatchTile& tile = gemm_batch_table[e];
+            if (tile.type != type || tile.times.start == 0) continue;
+            GemmBatchTimes times = tile.times;
+            times.latency *= 1 + gemm_batch_turning(type) * x.turned();
+            times.load *= 1 + gemm_batch_turning(type) * x.turned();
+            consider(gemm_batch_tile(e),
+                     gemm_batch_microseconds(times, x, tile.edge, tile.edge, tile.depth));
+        }
+    }
+};
+
+constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x) {
+    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
+    constexpr GemmTile t = gemm_table[gemm_batch_tuned[0]].tile;  // the other's blocks are as large
+    GemmBatchTimes times = gemm_batch_tuned_times;                // of one operand along k
+    times.load *= 1 + 0.08 * ((x.a_along_k ? 1 : 0) + (x.b_along_k ? 1 : 0) - 1);
+    GemmBatchFastest fastest;
+    fastest.consider(gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]),
+                     gemm_batch_microseconds(times, x, t.block_m, t.block_n, t.block_k));
+    fastest.consider_tiles(Scalar::float32, x);
+    return fastest.plan;
+}
+
+constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
+    GemmBatchFastest fastest;
+    fastest.consider_tiles(Scalar::float64, x);
+    for (int e = 0; e < gemm_tensor_entries; ++e) {
+        const GemmTensorTile& t = gemm_tensor_table[e];
+        const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
+        if (most > 0)
+            fastest.consider({GemmBatchRoute::tensor, e, most},
+                             gemm_batch_microseconds(gemm_batch_tensor_times[e], x, t.block_m,
+                                                     t.block_n, t.block_k));
+    }
+    return fastest.plan;
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x) {
@@ -91,20 +127,23 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 64) return gemm_batch_tile(4);
     if (x.smallest() <= 32) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
     if (x.largest() <= 96 && x.count >= 128) return gemm_batch_tile(5);
-    return fastest_gemm_batch(x);
+    return fastest_gemm_batch_float(x);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
     if (x.largest() <= 16) return gemm_batch_tile(6);
-    if (x.largest() <= 32 || x.smallest() <= 16 || x.tiles(64) <= 128) return gemm_batch_tile(7);
-    if (x.largest() <= 48) return gemm_batch_tile(8);
-    return gemm_batch_tile(x.largest() > 64 && x.largest() <= 96 ? 8 : 9);
+    if (x.largest() <= 32 || x.smallest() <= 16 || x.k == 0) return gemm_batch_tile(7);
+    if (x.largest() <= 48 && x.count > 128) return gemm_batch_tile(8);
+    if (x.smallest() > 56 && x.largest() <= 64 && x.count >= 512)  // memory alone
+        return {GemmBatchRoute::tensor, 1, gemm_tensor_most(1, x.m, x.n, x.k)};
+    return fastest_gemm_batch_double(x);
 }
 
 /// Whether a gemm for each product is faster than one launch for all: it keeps the GPU busy for
 /// long, or its sums are so long that they want to be cut, and gemm has more to choose from.
-constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
+constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
+                                     const GemmBatchExtents& x) {
     if (x.k < 512) return false;
     if (x.k / 512 >= x.count || x.k > gemm_tuned_longest_k) return true;
     constexpr std::int64_t mebi = 1 << 20;
@@ -113,6 +152,8 @@ constexpr bool gemm_batch_one_by_one(Scalar type, const GemmBatchExtents& x) {
     };
     if (type == Scalar::float32 && x.smallest() >= 64)
         return at_least(4 * mebi, x.m, x.n) || at_least(64 * mebi, x.m + x.n, x.k);
+    // The rung tensor's tiles are the same for a batch.
+    if (type == Scalar::float64 && compute_capability == 90 && x.smallest() > 16) return false;
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
@@ -152,7 +193,8 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
-    if (!pointers && gemm_batch_one_by_one(type, x)) return {GemmBatchRoute::one_by_one, -1, 1};
+    if (!pointers && gemm_batch_one_by_one(type, compute_capability, x))
+        return {GemmBatchRoute::one_by_one, -1, 1};
     if (pipelined > 0) {
         const std::int64_t launches = pipelined_pieces(x.count, pipelined);
         const std::int64_t each = pipelined_pieces(x.count, launches);

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "tensor_plan.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -42,9 +43,8 @@ inline constexpr GemmBatchTile gemm_batch_table[] = {
     {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.93, 0.037, 0.0287, 0.39}},  // n = 64: 3,060 GB/s
     {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.54, 0.0768, 0.0642, 1.17}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
-    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true},  // n = 32: 4,280 GB/s
+    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.85, 0.0109, 0.00738, 0.22}},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
-    {Scalar::float64,  64,  32,  32, 32,    1,        3,  false},  // n = 64: 4,120 GB/s
 };
 // clang-format on
 inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
@@ -56,5 +56,16 @@ constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4;
 /// Lines of gemm_table that also make batches, and the times of the first one, or of the second.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
 inline constexpr GemmBatchTimes gemm_batch_tuned_times = {2.61, 0.0496, 0.0427, 2.08};
+
+/// Of the lines of gemm_tensor_table.
+inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {{1.52, 0.0499, 0.0699, 3.23},
+                                                             {1.6, 0.0304, 0.0356, 1.98},
+                                                             {2.31, 0.0233, 0.0186, 1.17},
+                                                             {2.54, 0.0137, 0.0113, 0.639},
+                                                             {2.3, 0.00291, 0.00516, 0.263}};
+static_assert(std::size(gemm_batch_tensor_times) == gemm_tensor_entries);
+
+/// By how much longer a k takes for each operand that is turned (GemmBatchTile::turns).
+constexpr double gemm_batch_turning(Scalar type) { return type == Scalar::float32 ? 0.1 : 0.447; }
 
 }  // namespace tinyblas

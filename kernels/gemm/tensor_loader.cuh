@@ -17,7 +17,7 @@
 
 #include <device.hpp>
 
-#include "tinyblas/view.hpp"
+#include "batched_operands.hpp"
 
 namespace tinyblas {
 
@@ -68,17 +68,18 @@ class TensorLoader {
 
   public:
     /// `operand`: in a parameter of the kernel, which costs no registers.
-    __device__ __forceinline__ TensorLoader(const MatrixView<const double>& operand, int thread)
-        : operand_(operand),
-          pairs_(!Tile::spread && (along_k ? operand.column_stride : operand.row_stride) == 1 &&
-                 line_stride() % 2 == 0 &&
-                 reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0),
-          row_(Tile::first_row(thread, pairs_ ? 2 : 1)),
-          column_(Tile::first_column(thread, pairs_ ? 2 : 1)) {}
+    __device__ __forceinline__ TensorLoader(const GemmBatchOperand<const double>& operand,
+                                            int thread)
+        : operand_(operand), thread_(thread) {}
 
-    /// Starts at element (i, p) of the operand.
-    __device__ __forceinline__ void enter(std::int64_t i, std::int64_t p) {
-        source_ = &operand_(i + row_, p + column_);
+    /// Starts at element (i, p) of the operand of that product.
+    __device__ __forceinline__ void enter(unsigned product, std::int64_t i, std::int64_t p) {
+        const MatrixView<const double> from = operand_.at(product);
+        pairs_ = !Tile::spread && (along_k ? from.column_stride : from.row_stride) == 1 &&
+                 line_stride() % 2 == 0 && reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
+        row_ = Tile::first_row(thread_, pairs_ ? 2 : 1);
+        column_ = Tile::first_column(thread_, pairs_ ? 2 : 1);
+        source_ = &from(i + row_, p + column_);
     }
 
     /// Starts the copy of the next tile; of it, `rows` x `columns` elements lie in the operand, the
@@ -94,12 +95,12 @@ class TensorLoader {
         } else {
             whole ? load<1, false>(to, rows, columns) : load<1, true>(to, rows, columns);
         }
-        source_ += Tile::columns * operand_.column_stride;
+        source_ += Tile::columns * operand_.first.column_stride;
     }
 
   private:
     __device__ __forceinline__ std::int64_t line_stride() const {
-        return along_k ? operand_.row_stride : operand_.column_stride;
+        return along_k ? operand_.first.row_stride : operand_.first.column_stride;
     }
 
     template <int width, bool ragged>
@@ -121,9 +122,10 @@ class TensorLoader {
         }
     }
 
-    const MatrixView<const double>& operand_;
-    bool pairs_;
-    int row_, column_;  // of this thread's first element in a tile
+    const GemmBatchOperand<const double>& operand_;
+    int thread_;
+    bool pairs_ = false;
+    int row_ = 0, column_ = 0;  // of this thread's first element in a tile
     const double* source_ = nullptr;
 };
 

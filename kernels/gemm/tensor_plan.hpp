@@ -82,7 +82,8 @@ struct GemmTensorSplit {
 
 struct GemmTensorPlan {
     int entry = -1;
-    unsigned tiles_m = 0, tiles_n = 0;
+    unsigned tiles_m = 0, tiles_n = 0;  // of a product
+    unsigned products = 1;
     unsigned chunks = 0;                    // of k
     unsigned whole = 0;                     // tiles that are not cut
     unsigned workers = 0;                   // on the others
@@ -93,7 +94,8 @@ struct GemmTensorPlan {
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
 
-    constexpr unsigned tiles() const { return tiles_m * tiles_n; }
+    constexpr unsigned tiles_each() const { return tiles_m * tiles_n; }
+    constexpr unsigned tiles() const { return tiles_each() * products; }
     constexpr unsigned cut() const { return tiles() - whole; }
 };
 
@@ -126,6 +128,27 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
     return plan;
 }
 
+/// Products of a batch, at most, that a launch can make.
+constexpr std::int64_t gemm_tensor_most(int entry, std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const GemmTensorTile& t = gemm_tensor_table[entry];
+    const std::int64_t rows = m / t.block_m + 1, columns = n / t.block_n + 1;
+    if (rows >= most || columns >= most || k / t.block_k + 1 >= most) return 0;
+    return (most - 1) / (rows * columns);
+}
+
+/// The plan of a batch of at most as many, all of whose tiles are whole.
+constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::int64_t n,
+                                                std::int64_t k, std::int64_t count) {
+    GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k);
+    plan.products = static_cast<unsigned>(count);
+    plan.whole = plan.tiles();
+    const unsigned at_once = gemm_tensor_table[entry].at_once();
+    plan.blocks = plan.whole < at_once ? plan.whole : at_once;
+    plan.together = false;
+    return plan;
+}
+
 /// How long it takes, on an H200: the longest chain of chunks, tiles and meetings; or its memory
 /// traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
@@ -149,7 +172,8 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     }
     constexpr double bytes_in_microsecond = 3.9e6, l2_bytes = 30e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
-    double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
+    double bytes =
+        plan.products * (operands + size * static_cast<double>(m) * static_cast<double>(n));
     // Pieces that begin at different k do not find each other's operands in the L2 cache.
     if (plan.workers > 0 && plan.workers % plan.cut() != 0 && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
@@ -170,10 +194,8 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
     constexpr std::int64_t most = std::int64_t{1} << 31;
     GemmTensorPlan best;
     for (int entry = 0; entry < gemm_tensor_entries; ++entry) {
+        if (gemm_tensor_most(entry, m, n, k) == 0) continue;
         const GemmTensorTile& t = gemm_tensor_table[entry];
-        const std::int64_t rows = m / t.block_m + 1, columns = n / t.block_n + 1;
-        if (rows >= most || columns >= most || rows * columns >= most || k / t.block_k + 1 >= most)
-            continue;
         const auto consider = [&](GemmTensorSplit split) {
             GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
             plan.seconds = gemm_tensor_seconds(plan, m, n, k, one_by_one);

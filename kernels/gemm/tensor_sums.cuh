@@ -84,11 +84,12 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
     return true;
 }
 
-/// C = alpha sums + beta C for the warp's tile, whose first element is C's (i, j).
+/// C = alpha sums + beta C for the warp's tile, which begins at that corner.
 template <class Tile>
 __device__ __forceinline__ void store_tile(const Tile& tile, const GemmTensorWork& work,
-                                           std::int64_t i, std::int64_t j, int lane) {
-    const MatrixView<double>& c = work.c;
+                                           const TensorCorner& corner, int lane) {
+    const MatrixView<double> c = work.c.at(corner.product);
+    std::int64_t i = corner.i, j = corner.j;
     const double alpha = work.alpha, beta = work.beta;
     constexpr int rows = 8 * Tile::strips, columns = 16 * Tile::slabs;
     const bool inside = i + rows <= c.rows && j + columns <= c.columns;

@@ -10,19 +10,19 @@
 
 #include <device.hpp>
 
+#include "batched_operands.hpp"
 #include "tensor_plan.hpp"
-#include "tinyblas/view.hpp"
 
 namespace tinyblas {
 
 struct GemmTensorWork {
     double alpha, beta;
-    MatrixView<const double> a, b;  // (m, k), (n, k)
-    MatrixView<double> c;
+    GemmBatchOperand<const double> a, b;  // (m, k), (n, k)
+    GemmBatchOperand<double> c;
     GemmTensorPlan plan;
-    double* parts;       // of sums, two tiles a worker
-    unsigned* counters;  // of arrivals, zero before and after: 2 a worker and warp
-    unsigned* begun;     // whole tiles, zero before and after; null: no one waits for others
+    double* parts = nullptr;       // of sums, two tiles a worker
+    unsigned* counters = nullptr;  // of arrivals, zero before and after: 2 a worker and warp
+    unsigned* begun = nullptr;  // whole tiles, zero before and after; null: no one waits for others
 };
 
 /// A tile of C, and chunks of k from `first` to before `last`.
@@ -73,19 +73,23 @@ __device__ __forceinline__ void for_each_unit(const GemmTensorPlan& plan, Body&&
     }
 }
 
+/// Of which product a tile is, and its first row and column.
 struct TensorCorner {
+    unsigned product;
     std::int64_t i, j;
 };
-/// The tile's first row and column. Tiles are numbered down 8 tile rows, then along: neighbours
-/// share tiles of A and B in the L2 cache.
+/// Products come one after the other. A product's tiles are numbered down 8 tile rows, then along:
+/// neighbours share tiles of A and B in the L2 cache.
 template <int entry>
 __device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorPlan& plan, unsigned tile) {
     constexpr GemmTensorTile t = gemm_tensor_table[entry];
     constexpr unsigned band = 8;
+    const unsigned product = tile / plan.tiles_each();
+    tile -= product * plan.tiles_each();
     const unsigned above = tile / (band * plan.tiles_n) * band;
     const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
     const unsigned place = tile - above * plan.tiles_n, column = place / rows;
-    return {std::int64_t{above + place - column * rows} * t.block_m,
+    return {product, std::int64_t{above + place - column * rows} * t.block_m,
             std::int64_t{column} * t.block_n};
 }
 
