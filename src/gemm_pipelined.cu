@@ -154,8 +154,7 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
         x.k();
     const std::int64_t pitch = pipelined_pitch(x.n());
     if (b.rows_apart == 0) return pitch <= columns ? most : 0;
-    constexpr std::int64_t least_m = 512;  // else packing takes longer than the rung saves
-    return x.m() < least_m ? 0 : std::min(most, columns / pitch);
+    return std::min(most, columns / pitch);
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {

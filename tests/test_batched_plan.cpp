@@ -47,7 +47,7 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
         }
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
         case GemmBatchRoute::tensor:
-            return type == Scalar::float64 && compute_capability == 90 && x.k > 0 &&
+            return type == Scalar::float64 && compute_capability == 90 &&
                    gemm_tensor_most(plan.entry, x.m, x.n, x.k) > 0;
     }
     return false;
@@ -89,15 +89,17 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
     }
 }
 
-// Where its tiles, 128 x 256 or 2 x 128 x 128 or 4 x 128 x 64, are C's, and fill the GPU turn by
-// turn; as many as it takes at once.
+// Where its tiles, 128 x 256 or 2 x 128 x 128 or 4 x 128 x 64, are estimated to take least time; as
+// many as it takes at once.
 TEST(BatchedPlan, PipelinedWhereItPays) {
     const auto plan = [](const GemmBatchExtents& x, std::int64_t most) {
         return plan_gemm_batch(Scalar::float32, 90, x, -1, false, most);
     };
     constexpr GemmBatchRoute pipelined = GemmBatchRoute::pipelined;
-    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 116},
+    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 66},
+                                      {128, 128, 128, 256},
                                       {128, 200, 64, 264},
+                                      {224, 224, 224, 64},
                                       {256, 256, 256, 66},
                                       {512, 512, 512, 33},
                                       {1024, 1024, 1024, 16}}) {
@@ -105,19 +107,19 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
         EXPECT_EQ(plan(x, 1 << 20).most, x.count);
         EXPECT_NE(plan(x, 0).route, pipelined) << x.count;
     }
-    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 115},
-                                      {256, 256, 64, 66},
-                                      {256, 256, 64, 133},
+    for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 67},  // a second turn for one
+                                      {256, 256, 256, 16},
                                       {127, 256, 64, 1000},
-                                      {256, 132, 64, 1000},
-                                      {256, 90, 64, 1000},
-                                      {256, 256, 48, 1000}})
+                                      {256, 256, 16, 1000},
+                                      {128, 128, 128, 512, true, true}})  // B would be packed
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
     for (const auto& [n, entry] :
          {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}, {192, 4}})
         EXPECT_EQ(plan({256, n, 64, 1000}, 1000).entry, entry) << n;
-    EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);         // 8 launches alike
-    EXPECT_NE(plan({256, 256, 64, 1000}, 115).route, pipelined);  // too few at once
+    EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
+    EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
+    // Rows beyond a grid's y, which other tiles cannot have.
+    EXPECT_EQ(plan({std::int64_t{1} << 22, 64, 64, 4}, 4).route, pipelined);
 }
 
 // Few blocks share a multiprocessor: small tiles, so that there are more of them. Many do: the tile
@@ -156,12 +158,19 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     expect({100, 100, 0, 1000}, GemmBatchRoute::tile, 7);  // nothing to multiply
 }
 
-// A grid's y would end: the kernel that numbers its tiles in one line.
+// A grid's y would end: kernels that number their tiles in one line.
 TEST(BatchedPlan, SoManyRows) {
-    for (const Scalar type : {Scalar::float32, Scalar::float64})
+    for (const int compute_capability : {80, 90})
         for (const std::int64_t m : {std::int64_t{65535} * 16 + 1, std::int64_t{1} << 40})
-            EXPECT_EQ(plan_gemm_batch(type, 90, {m, 3, 9, 2}, -1, true).route,
-                      GemmBatchRoute::tuned);
+            for (const std::int64_t k : {0, 9}) {
+                const auto route = [&](Scalar type) {
+                    return plan_gemm_batch(type, compute_capability, {m, 3, k, 2}, -1, true).route;
+                };
+                EXPECT_EQ(route(Scalar::float32), GemmBatchRoute::tuned);
+                EXPECT_EQ(route(Scalar::float64), compute_capability == 90 && m < 1 << 30
+                                                      ? GemmBatchRoute::tensor
+                                                      : GemmBatchRoute::tuned);
+            }
 }
 
 // Whatever a gemm of its own can cut or keeps the GPU busy with; but not by pointers.
@@ -190,9 +199,8 @@ TEST(BatchedPlan, OneByOne) {
                                       {4096, 4, 256, 7}})
         expect(false, {single, twice}, x);
     // In double, a batch has the tiles that a gemm has.
-    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 512, 100},
-                                      {8192, 64, 8192, 100},
-                                      {4096, 63, 4096, 100}}) {
+    for (const GemmBatchExtents& x :
+         {GemmBatchExtents{2048, 2048, 512, 100}, {8192, 64, 8192, 100}, {4096, 63, 4096, 100}}) {
         expect(true, {single}, x);
         expect(false, {twice}, x);
         EXPECT_TRUE(gemm_batch_one_by_one(twice, 80, x)) << x.m << ", " << x.n;

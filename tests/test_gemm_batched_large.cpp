@@ -94,5 +94,21 @@ TEST(GemmBatchedMany, MoreProductsThanAGridHas) {
     }
 }
 
+// A grid's y ends at 65,535, too: a kernel that numbers its tiles in one line.
+template <class T>
+using GemmBatchedLong = GemmBatchedLarge<T>;
+TYPED_TEST_SUITE(GemmBatchedLong, Types);
+
+TYPED_TEST(GemmBatchedLong, MoreRowsThanAGridHas) {
+    if (emulated) return;  // it would take minutes
+    for (const std::int64_t k : {0, 5}) {
+        BatchProblem<TypeParam> p({65535 * 16 + 1, 3, k}, 2);
+        p.given = Given::by_pointers;
+        p.fill_integers();
+        EXPECT_EQ(p.run(this->context).kernel, GemmKernel::batched);
+        EXPECT_TRUE(exact(p));
+    }
+}
+
 }  // namespace
 }  // namespace tinyblas::test

@@ -57,12 +57,9 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     for (const int a : {0, 1, 2, 3})
         for (const int b : {0, 1, 2, 3})
             for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
-                // B is packed for a long m alone.
-                for (const Shape shape :
-                     {Shape{132, 260, 32}, Shape{516, 68, 32}, Shape{64, 24, 16}}) {
+                for (const Shape shape : {Shape{132, 260, 32}, Shape{64, 24, 16}}) {
                     const bool many = shape.m == 64;
                     if (many && a + b > 0) continue;
-                    if (shape.m == 516 && b != 1 && b != 3) continue;
                     const std::int64_t count = many ? 140 : 3;
                     BatchProblem<float> p(shape, count, {along, along, along},
                                           {storages[a], storages[b], storages[0]});
@@ -115,18 +112,13 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
         return gemm_pipelined_most(context_, x);
     };
     using Batch = GemmBatch<float>;
-    const auto packed = [&](Batch& x) {
-        x.b = {upright, next};
-        x.a = {{somewhere, 512, 64, 1, 512}, 512 * 64};
-        x.c.first.rows = 512;
-    };
+    const auto packed = [&](Batch& x) { x.b = {upright, next}; };
     const auto shared = [&](Batch& x) { x.b = {upright, 0}; };
     constexpr std::int64_t extents = ((std::int64_t{1} << 31) - 1 - 64) / 64 + 1;
     EXPECT_EQ(most([](Batch&) {}), extents);
     EXPECT_EQ(most([](Batch& x) { x.a.stride = x.b.stride = 0; }), std::int64_t{1} << 27);
     EXPECT_EQ(most([&](Batch& x) { x.a.first = along_k; }), extents);
     EXPECT_EQ(most(packed), 1024);
-    EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next}; }), 0);  // for so short an m
     EXPECT_EQ(most(shared), extents);
     // Side by side in lines of 4096.
     EXPECT_EQ(most([](Batch& x) {

@@ -185,6 +185,9 @@ template <class T, int entry>
 __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
     gemm_tuned_batched(GemmBatch<T> x) {
+    // Where the rung tensor runs, it makes batches of doubles.
+    if constexpr (gemm_table[entry].type == Scalar::float64 && device::reallocates_registers)
+        return device::trap();
     device::wait_for_launcher();
     gemm_tuned_tile<T, entry>(x.alpha, x.a.at(blockIdx.y), x.b.at(blockIdx.y), x.beta, x.c.first,
                               GemmGate{}, [&] { return x.c.at(device::opaque(blockIdx.y)); });

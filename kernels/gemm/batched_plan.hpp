@@ -30,6 +30,8 @@ struct GemmBatchPlan {
 
 /// The end of a grid's z, and y.
 inline constexpr std::int64_t gemm_batch_most = 65535;
+/// Rows that tiles can have: a grid's y ends, too.
+inline constexpr std::int64_t gemm_batch_longest = gemm_batch_most * 16;
 
 struct GemmBatchExtents {
     std::int64_t m, n, k, count;
@@ -81,29 +83,54 @@ struct GemmBatchFastest {
             const GemmBatchTile& tile = gemm_batch_table[e];
             if (tile.type != type || tile.times.start == 0) continue;
             GemmBatchTimes times = tile.times;
-            times.latency *= 1 + gemm_batch_turning(type) * x.turned();
-            times.load *= 1 + gemm_batch_turning(type) * x.turned();
+            const double turning =
+                type == Scalar::float64 ? 1 + gemm_batch_turning * x.turned() : 1;
+            times.latency *= turning;
+            times.load *= turning;
             consider(gemm_batch_tile(e),
                      gemm_batch_microseconds(times, x, tile.edge, tile.edge, tile.depth));
         }
     }
+    /// The rung pipelined, in as many launches alike as `most` products each ask for.
+    constexpr void consider_pipelined(const GemmBatchExtents& x, std::int64_t most) {
+        const std::int64_t launches = pipelined_pieces(x.count, most);
+        const std::int64_t each = pipelined_pieces(x.count, launches);
+        for (int e = 0; e < 3; ++e) {
+            const int products = 1 << e;
+            const GemmTile t = pipelined_tile_of(products);
+            GemmBatchExtents tiles = x;
+            tiles.count = pipelined_pieces(each, products);
+            double time =
+                gemm_batch_microseconds(gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], tiles,
+                                        t.block_m, t.block_n, t.block_k);
+            if (x.b_along_k)  // which is packed
+                time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
+                                static_cast<double>(x.n) * static_cast<double>(each) /
+                                pipelined_costs.packed_bytes;
+            consider({GemmBatchRoute::pipelined, products, each},
+                     static_cast<double>(launches) * time);
+        }
+    }
 };
 
-constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x) {
+/// `pipelined`: the products that that rung takes in a launch.
+constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
+                                                 std::int64_t pipelined) {
     const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
     constexpr GemmTile t = gemm_table[gemm_batch_tuned[0]].tile;  // the other's blocks are as large
-    GemmBatchTimes times = gemm_batch_tuned_times;                // of one operand along k
-    times.load *= 1 + 0.08 * ((x.a_along_k ? 1 : 0) + (x.b_along_k ? 1 : 0) - 1);
     GemmBatchFastest fastest;
-    fastest.consider(gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]),
-                     gemm_batch_microseconds(times, x, t.block_m, t.block_n, t.block_k));
-    fastest.consider_tiles(Scalar::float32, x);
+    fastest.consider(
+        gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]),
+        gemm_batch_microseconds(gemm_batch_tuned_times, x, t.block_m, t.block_n, t.block_k));
+    if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
+    if (pipelined > 0 && x.m >= pipelined_tile.block_m && x.k >= 32)
+        fastest.consider_pipelined(x, pipelined);
     return fastest.plan;
 }
 
 constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
     GemmBatchFastest fastest;
-    fastest.consider_tiles(Scalar::float64, x);
+    if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float64, x);
     for (int e = 0; e < gemm_tensor_entries; ++e) {
         const GemmTensorTile& t = gemm_tensor_table[e];
         const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
@@ -112,26 +139,29 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
                              gemm_batch_microseconds(gemm_batch_tensor_times[e], x, t.block_m,
                                                      t.block_n, t.block_k));
     }
-    return fastest.plan;
+    // No such C fits a GPU: the launch of these says that a grid ends.
+    return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
 }
 
-constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x) {
-    const bool few = x.count <= 64;
+constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x,
+                                              std::int64_t pipelined) {
+    const bool few = x.count <= 64, fits = x.m <= gemm_batch_longest;
     if (x.largest() <= 16) return gemm_batch_tile(0);
     if (compute_capability != 90)
-        return x.largest() <= 64 || x.smallest() <= 32 ? gemm_batch_tile(4)
-                                                       : gemm_batch_tuned_entry(1);
+        return x.largest() <= 64 || (x.smallest() <= 32 && fits) ? gemm_batch_tile(4)
+                                                                 : gemm_batch_tuned_entry(1);
     if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
     if (x.largest() <= 64 && few) return gemm_batch_tile(2);
     if (x.largest() <= 48) return gemm_batch_tile(3);
     if (x.largest() <= 64) return gemm_batch_tile(4);
-    if (x.smallest() <= 32) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
+    if (x.smallest() <= 32 && fits) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
     if (x.largest() <= 96 && x.count >= 128) return gemm_batch_tile(5);
-    return fastest_gemm_batch_float(x);
+    return fastest_gemm_batch_float(x, pipelined);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
+    if (x.m > gemm_batch_longest) return fastest_gemm_batch_double(x);
     if (x.largest() <= 16) return gemm_batch_tile(6);
     if (x.largest() <= 32 || x.smallest() <= 16 || x.k == 0) return gemm_batch_tile(7);
     if (x.largest() <= 48 && x.count > 128) return gemm_batch_tile(8);
@@ -157,31 +187,6 @@ constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
-/// How many products a tile of the rung pipelined should have, side by side, for a batch that it
-/// takes; 0: it is not the fastest. Its tiles must be mostly C's, and even their last turn keep
-/// most of the GPU busy.
-constexpr int gemm_batch_pipelined(const GemmBatchExtents& x) {
-    constexpr GemmTile t = pipelined_tile;
-    if (x.count == 0 || x.m < t.block_m || x.k < 64) return 0;
-    const auto tiles_of = [&](int products) {
-        return pipelined_tiles(x.m, x.n, products) * pipelined_pieces(x.count, products);
-    };
-    const auto time = [&](int products) {
-        return static_cast<double>(tiles_of(products)) * pipelined_step(products);
-    };
-    int products = 1;
-    if (time(2) < time(1)) products = 2;
-    if (time(4) < time(products)) products = 4;
-    constexpr std::int64_t at_once = pipelined_multiprocessors;
-    const std::int64_t tiles = tiles_of(products), turns = pipelined_pieces(tiles, at_once);
-    const double of_c = static_cast<double>(x.m) * static_cast<double>(x.n) *
-                        static_cast<double>(x.count) / static_cast<double>(tiles);
-    return (turns > 1 || x.k >= 256) && 8 * tiles >= 7 * turns * at_once &&
-                   of_c >= 0.75 * t.block_m * t.block_n
-               ? products
-               : 0;
-}
-
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
 /// device knows where matrices begin, so that it must be one launch. `pipelined`: the products that
 /// the rung pipelined takes in a launch.
@@ -195,18 +200,7 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
         return {GemmBatchRoute::square, square, flat};
     if (!pointers && gemm_batch_one_by_one(type, compute_capability, x))
         return {GemmBatchRoute::one_by_one, -1, 1};
-    if (pipelined > 0) {
-        const std::int64_t launches = pipelined_pieces(x.count, pipelined);
-        const std::int64_t each = pipelined_pieces(x.count, launches);
-        const int products = gemm_batch_pipelined({x.m, x.n, x.k, each});
-        if (products > 0) return {GemmBatchRoute::pipelined, products, each};
-    }
-    // A grid's y ends, too.
-    if (x.m > gemm_batch_most * 16) {
-        const bool single = type == Scalar::float32;
-        return gemm_batch_tuned_entry(single ? 1 : 5);
-    }
-    return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x)
+    return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
                                    : plan_gemm_batch_double(compute_capability, x);
 }
 

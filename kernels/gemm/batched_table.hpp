@@ -65,7 +65,12 @@ inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {{1.52, 0.0499, 0.06
                                                              {2.3, 0.00291, 0.00516, 0.263}};
 static_assert(std::size(gemm_batch_tensor_times) == gemm_tensor_entries);
 
-/// By how much longer a k takes for each operand that is turned (GemmBatchTile::turns).
-constexpr double gemm_batch_turning(Scalar type) { return type == Scalar::float32 ? 0.1 : 0.447; }
+/// By how much longer a k of double takes for each operand that is turned (GemmBatchTile::turns).
+inline constexpr double gemm_batch_turning = 0.447;
+
+/// Of the rung pipelined with 1, 2 and 4 products a tile; then where threads turn A.
+inline constexpr GemmBatchTimes gemm_batch_pipelined_times[2][3] = {
+    {{1.52, 0, 0.154, 2.53}, {1.71, 0, 0.158, 2.66}, {1.59, 0, 0.164, 2.63}},
+    {{0.714, 0, 0.157, 3.34}, {1.13, 0, 0.163, 3.99}, {0.381, 0, 0.176, 5.04}}};
 
 }  // namespace tinyblas

@@ -136,10 +136,6 @@ struct PipelinedCosts {
            launch = 3, turn = 1.013, packed_bytes = 3.75e6;
 };
 inline constexpr PipelinedCosts pipelined_costs;
-/// A step of a tile of several products: they share nothing.
-constexpr double pipelined_step(int products) {
-    return pipelined_costs.step * (products == 4 ? 1.3 : products == 2 ? 1.03 : 1);
-}
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side.
 constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n, std::int64_t k,

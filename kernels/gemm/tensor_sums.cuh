@@ -86,7 +86,7 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
 
 /// C = alpha sums + beta C for the warp's tile, which begins at that corner.
 template <class Tile>
-__device__ __forceinline__ void store_tile(const Tile& tile, const GemmTensorWork& work,
+__device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& work,
                                            const TensorCorner& corner, int lane) {
     const MatrixView<double> c = work.c.at(corner.product);
     std::int64_t i = corner.i, j = corner.j;
@@ -111,12 +111,13 @@ __device__ __forceinline__ void store_tile(const Tile& tile, const GemmTensorWor
                 }
         return;
     }
-    // As store() of parts.cuh, without a branch for each element.
+    // As store() of parts.cuh, without a branch for each element. A strip at a time, for which sums
+    // move to the first one's place: registers have no index, and the code would be long.
     const bool reads = device::opaque(beta != 0 ? 1u : 0u) != 0;
-    const auto m = static_cast<int>(c.rows - i < rows ? c.rows - i : rows);
+    auto m = static_cast<int>(c.rows - i < rows ? c.rows - i : rows);
     const auto n = static_cast<int>(c.columns - j < columns ? c.columns - j : columns);
-#pragma unroll
-    for (int r = 0; r < Tile::strips; ++r, row += 6 * c.row_stride)
+#pragma unroll 1
+    for (int strip = 0; strip < Tile::strips; ++strip, m -= 8, row += 6 * c.row_stride) {
 #pragma unroll
         for (int e = 0; e < 2; ++e, row += c.row_stride) {
             double* to = row;
@@ -124,14 +125,16 @@ __device__ __forceinline__ void store_tile(const Tile& tile, const GemmTensorWor
             for (int s = 0; s < Tile::slabs; ++s, to += 14 * c.column_stride)
 #pragma unroll
                 for (int h = 0; h < 2; ++h, to += c.column_stride) {
-                    const bool in = 8 * r + e < m && 16 * s + h < n;
-                    double value = alpha * tile.sums[s][r][2 * h + e], sum = value;
+                    const bool in = e < m && 16 * s + h < n;
+                    double value = alpha * tile.sums[s][0][2 * h + e], sum = value;
                     double old = 0;
                     if (in && reads) old = *to;
                     device::multiply_add(sum, beta, old);
                     if (in) *to = reads ? sum : value;
                 }
         }
+        tile.to_next_strip();
+    }
 }
 
 }  // namespace tinyblas

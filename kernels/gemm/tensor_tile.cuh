@@ -31,13 +31,14 @@ class TensorWarpTile {
         : a_(A::at(warp / t.warps_n() * t.warp_m + lane / 4, lane % 4)),
           b_(B::at(warp % t.warps_n() * t.warp_n + lane / 4 * 2, lane % 4)) {}
 
-    /// Multiplies as many chunks, at least one, as they come through the ring: sums start at zero
+    /// Multiplies as many chunks as they come through the ring: sums start at zero
     /// and are one chain of multiply-adds in the order of k.
     __device__ __forceinline__ void multiply(unsigned chunks, TensorRing<Shared>& ring) {
         constexpr int steps = t.block_k / 16;
         static_assert(steps * slabs % 2 == 0);
         constexpr bool single = strips == 1;
         set_to_zero();
+        if (chunks == 0) return;
         ring.wait_until_full();
         auto a = ring.a() + a_, b = ring.b() + b_;
         double x[2][8], y[single ? 2 : strips][4];
@@ -91,6 +92,16 @@ class TensorWarpTile {
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
                     use(sums[s][r][2 * h], sums[s][r][2 * h + 1], ((s * strips) + r) * 2 + h);
+    }
+
+    /// The sums of each strip but the first move to the one before.
+    __device__ __forceinline__ void to_next_strip() {
+#pragma unroll
+        for (int s = 0; s < slabs; ++s)
+#pragma unroll
+            for (int r = 1; r < strips; ++r)
+#pragma unroll
+                for (int q = 0; q < 4; ++q) sums[s][r - 1][q] = sums[s][r][q];
     }
 
   private:
