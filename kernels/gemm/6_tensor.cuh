@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // gemm, rung 6, for double (compute capability 9.0a). New over rung 3, whose sums it makes bit for
 // bit: the fp64 tensor cores multiply; warps that only load and warps that only multiply meet at
-// barriers of stages rather than of the block; a block goes on from tile to tile, and what does not
-// fill the GPU is cut along k.
+// barriers of stages rather than of the block; a block goes on from tile to tile, of one product or
+// of a batch, and what of one product does not fill the GPU is cut along k.
 //
 //   loaders      | chunk 3 -> stage 3 | chunk 4 -> stage 4 | (waits until stage 0 is empty) ...
 //   a warp       | fragments <- stage 0 | 16 products of 16 x 8 x 16 | leaves stage 0 | ...
@@ -44,8 +44,8 @@ __device__ __forceinline__ void begin_together(unsigned* begun, unsigned whole, 
 template <int entry, class Shared>
 __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& shared, int thread) {
     constexpr GemmTensorTile t = gemm_tensor_table[entry];
-    TensorLoader<typename Shared::A, t.loaders> a(work.a, thread);
-    TensorLoader<typename Shared::B, t.loaders> b(work.b, thread);
+    TensorLoader<typename Shared::A, t.loaders> a(work.a.first, thread);
+    TensorLoader<typename Shared::B, t.loaders> b(work.b.first, thread);
     TensorRing<Shared> ring(shared, 1);
     const auto inside = [](std::int64_t left, int extent) {
         return left < extent ? static_cast<int>(left) : extent;
@@ -57,8 +57,8 @@ __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& s
         const int m = inside(work.c.first.rows - corner.i, t.block_m);
         const int n = inside(work.c.first.columns - corner.j, t.block_n);
         std::int64_t p = std::int64_t{unit.first} * t.block_k;
-        a.enter(corner.product, corner.i, p);
-        b.enter(corner.product, corner.j, p);
+        a.enter(matrix_of<entry>(work.a, corner.product), corner.i, p);
+        b.enter(matrix_of<entry>(work.b, corner.product), corner.j, p);
 #pragma unroll 1
         for (unsigned left = unit.chunks(); left > 0; --left, p += t.block_k) {
             const int columns = inside(work.a.first.columns - p, t.block_k);
@@ -100,7 +100,7 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
             return;
         // Found out anew rather than kept in registers through the main loop.
         const TensorCorner at = corner(device::opaque(unit.tile));
-        store_tile(tile, work, at, lane);
+        store_tile<entry>(tile, work, at, lane);
     });
 }
 

@@ -35,8 +35,8 @@ inline constexpr std::int64_t gemm_batch_longest = gemm_batch_most * 16;
 
 struct GemmBatchExtents {
     std::int64_t m, n, k, count;
-    bool a_along_k = true,
-         b_along_k = false;  // whether neighbours lie so; as in row-major products
+    // Whether neighbours of A, and of B, lie so; as in row-major products.
+    bool a_along_k = true, b_along_k = false;
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }

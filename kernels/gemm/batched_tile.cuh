@@ -2,11 +2,11 @@
 // Batches of products, in small tiles: a block owns a tile of one C, or several C that are smaller.
 //
 //   matrix e:   b_panel (depth, edge)       While one stage of k is multiplied, the next one
-//               [ . . . . . . . . ]         arrives; where few blocks share a multiprocessor, the
-//   a_panel     [ . . . . . . . . ]         next three. Operands are as they come: any strides, any
-//   [ . . ]       +---------+               alignment. C leaves 16 bytes at a time or, where its
-//   [ . . ]  -->  | c       |               rows do not allow that, by way of shared memory, so
-//   [ . . ]       +---------+               that neighbours of a row meet in a sector.
+//               [ . . . . . . . . ]         arrives. Operands are as they come: any strides, any
+//   a_panel     [ . . . . . . . . ]         alignment. C leaves 16 bytes at a time or, where its
+//   [ . . ]       +---------+               rows do not allow that, by way of shared memory, so
+//   [ . . ]  -->  | c       |               that neighbours of a row meet in a sector.
+//   [ . . ]       +---------+
 //
 // float: multiply-adds; double: the fp64 tensor cores. Either way a sum is one chain in the order
 // of k.
@@ -43,18 +43,11 @@ struct GemmBatchShared {
     struct Stages {
         Stage all[t.matrices][stages];
     };
-    /// As many as there are, of k, and as fit where `blocks` are dealt to all multiprocessors.
-    static constexpr int stages(std::int64_t k, std::int64_t blocks) {
-        if (k <= t.depth && sizeof(Sums) <= sizeof(Stage)) return 1;
-        constexpr std::int64_t multiprocessors = 132, bytes = 220 << 10;  // of each
-        constexpr std::int64_t bytes_each = sizeof(Stages<1>);
-        const std::int64_t each = (blocks + multiprocessors - 1) / multiprocessors;
-        return t.matrices == 1 && k > 2 * t.depth && each * 4 * bytes_each <= bytes ? 4 : 2;
+    static constexpr int stages(std::int64_t k) {
+        return k <= t.depth && sizeof(Sums) <= sizeof(Stage) ? 1 : 2;
     }
     /// The stages of the block's matrix g.
     static __device__ __forceinline__ Stage* of(int g, int stages) {
-        if constexpr (t.matrices == 1)
-            if (stages == 4) return device::large_shared<Stages<4>>().all[0];
         return stages == 1 ? device::large_shared<Stages<1>>().all[g]
                            : device::large_shared<Stages<2>>().all[g];
     }
@@ -138,32 +131,34 @@ __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
         auto* const stage = Shared::of(g, stages);
         typename Shared::template Loader<a_along_k> load_a(a_along_k ? a : a.transposed(), thread);
         typename Shared::template Loader<b_along_k> load_b(b_along_k ? b.transposed() : b, thread);
-        GemmBatchSums<T, entry, a_along_k, b_along_k> sums(thread);
-        // A turn requests a stage and multiplies the oldest one. The first turns only request: the
-        // code that does is long, and should be there but once.
-        const auto chunks = static_cast<int>((x.k() + t.depth - 1) / t.depth);
-        const int last = static_cast<int>((x.k() - 1) % t.depth) + 1;
-        const int ahead = stages == 4 ? 3 : 1;
-#pragma unroll 1
-        for (int turn = -ahead; turn < chunks; ++turn) {
-            if (turn + ahead < chunks) {
-                const int k = turn + ahead < chunks - 1 ? t.depth : last;
-                auto& to = stage[(turn + ahead) & (stages - 1)];
-                load_a.load(to.a, a_along_k ? rows : k, a_along_k ? k : rows);
-                load_b.load(to.b, b_along_k ? columns : k, b_along_k ? k : columns);
-                load_a.move(t.depth * a.column_stride);
-                load_b.move(t.depth * b.row_stride);
-            }
+        std::int64_t left = x.k();
+        int next = 0;
+        const auto request = [&] {
+            const int depth = most(left, t.depth);
+            load_a.load(stage[next].a, a_along_k ? rows : depth, a_along_k ? depth : rows);
+            load_b.load(stage[next].b, b_along_k ? columns : depth, b_along_k ? depth : columns);
             device::close_copy_group();
-            if (turn < 0) continue;
-            if (stages == 4)
-                device::wait_for_copies<3>();
-            else
+            load_a.move(t.depth * a.column_stride);
+            load_b.move(t.depth * b.row_stride);
+            left -= t.depth;
+            next = 1 - next;
+        };
+        GemmBatchSums<T, entry, a_along_k, b_along_k> sums(thread);
+        // The first turn only requests: the code that does is long, and should be there but once.
+        int now = 0;
+#pragma unroll 1
+        for (std::int64_t p = x.k() + t.depth; p > 0; p -= t.depth) {
+            const bool requests = left > 0;
+            if (requests) request();
+            if (p > x.k()) continue;
+            if (requests)
                 device::wait_for_copies<1>();
+            else
+                device::wait_for_copies<0>();
             __syncthreads();
-            const auto& from = stage[turn & (stages - 1)];
-            sums.multiply(from.a, from.b, turn < chunks - 1 ? t.depth : last);
-            if (turn < chunks - 1) __syncthreads();
+            sums.multiply(stage[now].a, stage[now].b, most(p, t.depth));
+            if (p > t.depth) __syncthreads();
+            now = 1 - now;
         }
 
         const MatrixView<T>& all_c = x.c.first;
@@ -190,13 +185,12 @@ void launch_gemm_batched_tile(device::Stream stream, const GemmBatch<T>& x) {
     const auto blocks = [](std::int64_t extent, int each) {
         return device::grid((extent + each - 1) / each, "gemm");
     };
+    const int stages = Shared::stages(x.k());
     const unsigned count = blocks(x.count, matrices);
-    const dim3 grid =
-        matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count);
-    const int stages = Shared::stages(x.k(), std::int64_t{grid.x} * grid.y * grid.z);
     device::launch_large_dependent(
-        "gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>, grid, t.threads(),
-        stages * sizeof(typename Shared::template Stages<1>), stream, x, stages);
+        "gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>,
+        matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count),
+        t.threads(), stages * sizeof(typename Shared::template Stages<1>), stream, x, stages);
 }
 
 }  // namespace tinyblas

@@ -17,7 +17,7 @@
 
 #include <device.hpp>
 
-#include "batched_operands.hpp"
+#include "tinyblas/view.hpp"
 
 namespace tinyblas {
 
@@ -67,14 +67,13 @@ class TensorLoader {
     static constexpr bool along_k = Tile::along_k;
 
   public:
-    /// `operand`: in a parameter of the kernel, which costs no registers.
-    __device__ __forceinline__ TensorLoader(const GemmBatchOperand<const double>& operand,
-                                            int thread)
+    /// `operand`: the first matrix of all, in a parameter of the kernel, which costs no registers.
+    __device__ __forceinline__ TensorLoader(const MatrixView<const double>& operand, int thread)
         : operand_(operand), thread_(thread) {}
 
-    /// Starts at element (i, p) of the operand of that product.
-    __device__ __forceinline__ void enter(unsigned product, std::int64_t i, std::int64_t p) {
-        const MatrixView<const double> from = operand_.at(product);
+    /// Starts at element (i, p) of one of the matrices.
+    __device__ __forceinline__ void enter(const MatrixView<const double>& from, std::int64_t i,
+                                          std::int64_t p) {
         pairs_ = !Tile::spread && (along_k ? from.column_stride : from.row_stride) == 1 &&
                  line_stride() % 2 == 0 && reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
         row_ = Tile::first_row(thread_, pairs_ ? 2 : 1);
@@ -95,12 +94,12 @@ class TensorLoader {
         } else {
             whole ? load<1, false>(to, rows, columns) : load<1, true>(to, rows, columns);
         }
-        source_ += Tile::columns * operand_.first.column_stride;
+        source_ += Tile::columns * operand_.column_stride;
     }
 
   private:
     __device__ __forceinline__ std::int64_t line_stride() const {
-        return along_k ? operand_.first.row_stride : operand_.first.column_stride;
+        return along_k ? operand_.row_stride : operand_.column_stride;
     }
 
     template <int width, bool ragged>
@@ -122,7 +121,7 @@ class TensorLoader {
         }
     }
 
-    const GemmBatchOperand<const double>& operand_;
+    const MatrixView<const double>& operand_;
     int thread_;
     bool pairs_ = false;
     int row_ = 0, column_ = 0;  // of this thread's first element in a tile

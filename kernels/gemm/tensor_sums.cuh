@@ -85,10 +85,10 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
 }
 
 /// C = alpha sums + beta C for the warp's tile, which begins at that corner.
-template <class Tile>
+template <int entry, class Tile>
 __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& work,
                                            const TensorCorner& corner, int lane) {
-    const MatrixView<double> c = work.c.at(corner.product);
+    const MatrixView<double> c = matrix_of<entry>(work.c, corner.product);
     std::int64_t i = corner.i, j = corner.j;
     const double alpha = work.alpha, beta = work.beta;
     constexpr int rows = 8 * Tile::strips, columns = 16 * Tile::slabs;

@@ -261,6 +261,11 @@ void load_fresh(T (&to)[count], const T* from, Place place = Place::here()) {
     load_vector(to, from, place);
 }
 
+template <class T>
+T* load_pointer(T* const* pointers, unsigned index, T* otherwise) {
+    return pointers ? pointers[index] : otherwise;
+}
+
 /// Reads what another block releases, such as a counter that it takes turns at. Here blocks run one
 /// after the other: who waits for a later one must give up some time.
 inline unsigned load_acquire(const unsigned* from) { return *from; }
