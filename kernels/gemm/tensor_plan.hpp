@@ -149,8 +149,8 @@ constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::
     return plan;
 }
 
-/// How long it takes, on an H200: the longest chain of chunks, tiles and meetings; or its memory
-/// traffic.
+/// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its
+/// memory traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
                                      std::int64_t k, bool one_by_one = false) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
@@ -172,8 +172,7 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     }
     constexpr double bytes_in_microsecond = 3.9e6, l2_bytes = 30e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
-    double bytes =
-        plan.products * (operands + size * static_cast<double>(m) * static_cast<double>(n));
+    double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
     // Pieces that begin at different k do not find each other's operands in the L2 cache.
     if (plan.workers > 0 && plan.workers % plan.cut() != 0 && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
