@@ -130,7 +130,8 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
                                       x.k(),
                                       x.count,
                                       x.a.first.column_stride == 1,
-                                      x.b.first.row_stride == 1 && x.b.first.column_stride != 1};
+                                      x.b.first.row_stride == 1 && x.b.first.column_stride != 1,
+                                      !x.b.pointers && x.b.stride == 0};
     return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
                            x.c.pointers != nullptr, pipelined_most(context, x));
 }

@@ -113,6 +113,7 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
                                       {256, 256, 16, 1000},
                                       {128, 128, 128, 512, true, true}})  // B would be packed
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
+    EXPECT_EQ(plan({128, 128, 128, 512, true, true, true}, 512).route, pipelined);  // but once
     for (const auto& [n, entry] :
          {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}, {192, 4}})
         EXPECT_EQ(plan({256, n, 64, 1000}, 1000).entry, entry) << n;

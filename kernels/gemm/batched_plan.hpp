@@ -37,6 +37,7 @@ struct GemmBatchExtents {
     std::int64_t m, n, k, count;
     // Whether neighbours of A, and of B, lie so; as in row-major products.
     bool a_along_k = true, b_along_k = false;
+    bool b_shared = false;  // all products have the same B
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -105,7 +106,8 @@ struct GemmBatchFastest {
                                         t.block_m, t.block_n, t.block_k);
             if (x.b_along_k)  // which is packed
                 time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
-                                static_cast<double>(x.n) * static_cast<double>(each) /
+                                static_cast<double>(x.n) *
+                                static_cast<double>(x.b_shared ? 1 : each) /
                                 pipelined_costs.packed_bytes;
             consider({GemmBatchRoute::pipelined, products, each},
                      static_cast<double>(launches) * time);

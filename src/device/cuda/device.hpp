@@ -297,8 +297,7 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
     std::memcpy(to, &vector, 16);
 }
 
-/// pointers[index], or where `pointers` is null, `otherwise`: without a branch, for code that a GPU
-/// jumps to arrives late.
+/// pointers[index], or where `pointers` is null, `otherwise`: without a branch.
 template <class T>
 __device__ __forceinline__ T* load_pointer(T* const* pointers, unsigned index, T* otherwise) {
     asm("{.reg .pred p; setp.ne.u64 p, %1, 0;\n"
