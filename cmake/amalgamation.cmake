@@ -5,6 +5,10 @@ find_program(TINYBLAS_PYTHON python3)
 mark_as_advanced(TINYBLAS_PYTHON)
 if(TINYBLAS_PYTHON)
     get_target_property(amalgamated tinyblas_objects SOURCES)
+    if(TARGET tinyblas_objects_90a)
+        get_target_property(amalgamated_90a tinyblas_objects_90a SOURCES)
+        list(APPEND amalgamated ${amalgamated_90a})
+    endif()
     list(TRANSFORM amalgamated PREPEND ${PROJECT_SOURCE_DIR}/src/)
     add_custom_target(amalgamation
         COMMAND ${TINYBLAS_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/amalgamate.py

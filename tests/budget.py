@@ -4,7 +4,7 @@
 
 A build with CMAKE_CUDA_COMPILER_LAUNCHER=tests/keep_log.sh and -Xptxas=-v leaves a log beside each object file:
     cmake -B build/cuda-all --preset cuda -DCMAKE_CUDA_FLAGS=-Xptxas=-v -DCMAKE_CUDA_COMPILER_LAUNCHER="$PWD/tests/keep_log.sh"
-    cmake --build build/cuda-all --target tinyblas_objects && tests/budget.py build/cuda-all --update
+    cmake --build build/cuda-all --target tinyblas && tests/budget.py build/cuda-all --update
 A kernel that takes more registers or shared memory than tests/budget.csv allows, one that is not listed, and any spill is an
 error; so is a listed one that the library lacks. --update writes the file anew: a line a kernel, a column an architecture,
 registers + bytes of shared memory that is known when compiling.
@@ -42,7 +42,7 @@ def demangled(names):
 def measured(build):
     """{(kernel, architecture): (registers, shared, spilled)}"""
     found = {}
-    for log in sorted(pathlib.Path(build).glob("**/tinyblas_objects.dir/**/*.log")):
+    for log in sorted(pathlib.Path(build).glob("**/tinyblas_objects*.dir/**/*.log")):
         entry, spilled = None, 0
         for line in log.read_text().splitlines():
             if match := ENTRY.search(line):

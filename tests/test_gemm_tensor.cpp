@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "gemm_problem.hpp"
+#include "kernels/gemm/divisor.hpp"
 #include "workspace.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
@@ -258,6 +259,21 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     // What is copied one by one takes longer.
     EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, true).seconds,
               plan_gemm_tensor(1023, 1023, 1023).seconds);
+}
+
+TEST(GemmTensorPlan, DividesAsDivisionDoes) {
+    constexpr unsigned most = (1u << 31) - 1;
+    for (const unsigned divisor : {1u, 2u, 3u, 5u, 7u, 8u, 132u, 641u, 65'535u, 65'537u, 1u << 30,
+                                   (1u << 30) + 1, most - 1, most}) {
+        const Divisor divide(divisor);
+        for (const unsigned multiple : {0u, 1u, 2u, 1000u, most / divisor / 2, most / divisor})
+            for (const unsigned more : {0u, 1u, divisor / 2, divisor - 1}) {
+                const std::uint64_t n = std::uint64_t{multiple} * divisor + more;
+                if (n > most) continue;
+                ASSERT_EQ(divide.quotient(static_cast<unsigned>(n)), n / divisor) << divisor;
+            }
+        ASSERT_EQ(divide.quotient(most), most / divisor) << divisor;
+    }
 }
 
 TEST(GemmTensorPlan, RefusesWhatItCannotCount) {

@@ -16,6 +16,7 @@
 //   |   ...  |  ...   |     slab 0: 16 columns of B
 //
 // fp64 tensor cores round each multiply-add as the ordinary ones do, one after the other along k.
+// Where C is added to, its old elements come through the ring, too, after a tile's last chunk.
 //
 // Limit: power, from n = 4096 on when calls follow each other; a multiprocessor's tensor cores are
 // busy 97 % of the main loop's cycles. Below n = 1024: the start, and what the L2 cache delivers.
@@ -40,6 +41,44 @@ __device__ __forceinline__ void begin_together(unsigned* begun, unsigned whole, 
         if (device::load_acquire(begun) >= expected) return;
 }
 
+/// How much of `extent` is left of C.
+__device__ __forceinline__ int inside(std::int64_t left, int extent) {
+    return left < extent ? static_cast<int>(left) : extent;
+}
+
+/// C's old elements of that tile, after its last chunk: a strip a stage. All is found out anew
+/// rather than kept in registers while chunks are loaded, which takes all that there are.
+template <int entry, class Shared>
+__device__ __forceinline__ void load_old(const GemmTensorWork& work, unsigned tile,
+                                         TensorRing<Shared>& ring) {
+    using Old = typename Shared::Old;
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    const TensorCorner corner = tensor_corner<entry>(work, device::opaque(tile));
+    const MatrixView<double> c = matrix_of<entry>(work.c, corner.product);
+    const int m = inside(c.rows - corner.i, t.block_m), n = inside(c.columns - corner.j, t.block_n);
+    const double* const first = &c(corner.i, corner.j);
+    const int width = takes_pairs(c) ? 2 : 1;
+    const int thread = static_cast<int>(device::opaque(threadIdx.x)) - t.multipliers();
+#pragma unroll 1
+    for (int strip = 0; strip < Old::strips; ++strip) {
+        ring.wait_until_empty();
+#pragma unroll 1
+        for (int number = thread * width; number < Old::rows * Old::columns;
+             number += GemmTensorTile::loaders * width) {
+            const int row = number / Old::columns, column = number % Old::columns;
+            const int i = Old::tile_row(strip, row);
+            const int valid = i < m && column < n ? (n - column < width ? 1 : width) : 0;
+            const auto to = ring.old(row / 2, row % 2, column);
+            const double* from = first + i * c.row_stride + column * c.column_stride;
+            if (width == 2)
+                device::copy_async<2>(to, from, valid);
+            else
+                device::copy_async<1>(to, from, valid);
+        }
+        ring.fill();
+    }
+}
+
 /// The role of the threads that load: all units' chunks through the ring.
 template <int entry, class Shared>
 __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& shared, int thread) {
@@ -47,13 +86,10 @@ __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& s
     TensorLoader<typename Shared::A, t.loaders> a(work.a.first, thread);
     TensorLoader<typename Shared::B, t.loaders> b(work.b.first, thread);
     TensorRing<Shared> ring(shared, 1);
-    const auto inside = [](std::int64_t left, int extent) {
-        return left < extent ? static_cast<int>(left) : extent;
-    };
-    for_each_unit(work.plan, [&](const TensorUnit& unit) {
+    for_each_unit(work, [&](const TensorUnit& unit) {
         if (gemm_tensor_waits(entry) && thread == 0 && work.begun && unit.tile < work.plan.whole)
             begin_together(work.begun, work.plan.whole, work.plan.chunks, unit.tile);
-        const TensorCorner corner = tensor_corner<entry>(work.plan, unit.tile);
+        const TensorCorner corner = tensor_corner<entry>(work, unit.tile);
         const int m = inside(work.c.first.rows - corner.i, t.block_m);
         const int n = inside(work.c.first.columns - corner.j, t.block_n);
         std::int64_t p = std::int64_t{unit.first} * t.block_k;
@@ -67,6 +103,7 @@ __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& s
             b.load(ring.b(), n, columns);
             ring.fill();
         }
+        if (work.reads_c) load_old<entry>(work, unit.tile, ring);
     });
     device::close_copy_group();
     device::wait_for_copies<0>();
@@ -80,27 +117,27 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
     TensorWarpTile<Shared> tile(warp, lane);
     TensorRing<Shared> ring(shared, 0);
     const auto corner = [&](unsigned number) {
-        TensorCorner at = tensor_corner<entry>(work.plan, number);
+        TensorCorner at = tensor_corner<entry>(work, number);
         at.i += warp / t.warps_n() * t.warp_m;
         at.j += warp % t.warps_n() * t.warp_n;
         return at;
     };
-    for_each_unit(work.plan, [&](const TensorUnit& unit) {
+    const unsigned strips = work.reads_c ? t.warp_m / 8 : 0;  // of C's old elements
+    for_each_unit(work, [&](const TensorUnit& unit) {
         const TensorCorner start = corner(unit.tile);
         if (start.i >= work.c.first.rows ||
             start.j >= work.c.first.columns) {  // nothing but to keep up
-            for (unsigned left = unit.chunks(); left > 0; --left) {
-                ring.wait_until_full();
-                ring.leave();
-            }
+            ring.pass(unit.chunks() + strips);
             return;
         }
         tile.multiply(unit.chunks(), ring);
-        if (unit.chunks() < work.plan.chunks && !add_parts<entry>(tile, work, unit, warp, lane))
+        if (unit.chunks() < work.plan.chunks && !add_parts<entry>(tile, work, unit, warp, lane)) {
+            ring.pass(strips);
             return;
+        }
         // Found out anew rather than kept in registers through the main loop.
         const TensorCorner at = corner(device::opaque(unit.tile));
-        store_tile<entry>(tile, work, at, lane);
+        store_tile<entry>(tile, work, at, ring, warp, lane);
     });
 }
 

@@ -10,7 +10,11 @@
 //               A  row 0: k 0 4 8 12 | 1 5 9 13 | 2 6 10 14 | 3 7 11 15
 //               B  rows 0, 1: both of k 0, both of k 1, ...
 //
-// Pairs of neighbours are copied at once where addresses allow, but for spread elements.
+// Pairs of neighbours are copied at once where addresses allow, but for spread elements. Lanes find
+// what they read of a fragment in different banks: in large tiles because each line has a pad. But
+// a copy whose 128 bytes are not one line of shared memory takes twice as long there, which small
+// tiles feel; so theirs have no pads, and fours of elements change places: four u of line l lies
+// where four u xor l % 4 would.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +27,21 @@ namespace tinyblas {
 
 enum class TensorLayout { apart, together, spread };
 
-/// A tile of `extent` rows by `depth` of k. The pads keep reads of fragments free of bank
-/// conflicts.
-template <int extent, int depth, TensorLayout layout_, bool of_b>
+/// Where element `at` of a line lies in it.
+constexpr __device__ int swizzled(int line, int at) { return at ^ line % 4 * 4; }
+
+/// A tile of `extent` rows by `depth` of k. Reads of fragments are free of bank conflicts.
+template <int extent, int depth, TensorLayout layout_, bool swizzles_, bool of_b_>
 struct TensorTile {
     static_assert(depth % 16 == 0 && extent % 16 == 0);
     static constexpr TensorLayout layout = layout_;
-    static constexpr bool along_k = layout != TensorLayout::apart;
-    static constexpr bool spread = layout == TensorLayout::spread;
+    static constexpr bool spread = layout == TensorLayout::spread, of_b = of_b_;
+    static constexpr bool along_k = layout != TensorLayout::apart, swizzles = swizzles_;
     static constexpr int rows = extent, columns = depth;
-    static constexpr int pitch = !along_k  ? extent + 4
-                                 : !spread ? depth + (of_b ? 2 : 4)
+    static constexpr int pitch = !along_k  ? extent + (swizzles ? 0 : 4)
+                                 : !spread ? depth + (swizzles ? 0
+                                                      : of_b   ? 2
+                                                               : 4)
                                            : (of_b ? 2 * depth + 8 : depth + 2);
     static constexpr int elements = (!along_k         ? depth
                                      : spread && of_b ? extent / 2
@@ -42,19 +50,35 @@ struct TensorTile {
 
     /// Where element (row, p) lies.
     static constexpr __device__ int at(int row, int p) {
-        if (!along_k) return p * pitch + row;
-        if (!spread) return row * pitch + p;
+        if (!along_k) return p * pitch + (swizzles ? swizzled(p, row) : row);
+        if (!spread) return row * pitch + (swizzles ? swizzled(of_b ? row / 2 : row, p) : p);
         if (of_b) return row / 2 * pitch + p * 2 + row % 2;
         return row * pitch + p / 16 * 16 + p % 4 * 4 + p % 16 / 4;
     }
+    /// How much further (row + rows, p + columns) lies than (row, p), if these are even numbers of
+    /// eights and fours, but where one line has a pad for all; `rows` may be 1 if they are lines.
+    static constexpr __device__ int beyond(int rows, int columns) {
+        if (!swizzles) return at(rows, columns);
+        return along_k ? rows * pitch + columns : columns * pitch + rows;
+    }
+    /// Lines after which elements have the same places in theirs.
+    static constexpr int period = !swizzles ? 1 : along_k && of_b ? 8 : 4;
+    /// Where element (row + rows, p) lies, or (row, p + rows) of elements apart, if (row, p) lies
+    /// at `from`; `rows`: a multiple of the period, or of a power of two that row, or p, is less
+    /// than.
+    static constexpr __device__ int after(int from, int rows) {
+        constexpr int in_line = spread && of_b ? 2 : 1;
+        const int line = along_k && of_b ? rows / 2 : rows;
+        return (swizzles ? swizzled(line, from) : from) + rows / in_line * pitch;
+    }
     /// The first of the `width` neighbours that `thread` copies first, so that a half warp writes
     /// 128 bytes in one piece.
-    static constexpr __device__ int first_row(int thread, int width) {
+    static constexpr __device__ unsigned first_row(unsigned thread, unsigned width) {
         if (!along_k) return thread % (extent / width) * width;
         return spread && of_b ? thread / (2 * depth) * 2 + thread / 8 % 2
                               : thread / (depth / width);
     }
-    static constexpr __device__ int first_column(int thread, int width) {
+    static constexpr __device__ unsigned first_column(unsigned thread, unsigned width) {
         if (!along_k) return thread / (extent / width);
         return spread && of_b ? thread % 8 + thread / 16 % (depth / 8) * 8
                               : thread % (depth / width) * width;
@@ -76,15 +100,16 @@ class TensorLoader {
                                           std::int64_t p) {
         pairs_ = !Tile::spread && (along_k ? from.column_stride : from.row_stride) == 1 &&
                  line_stride() % 2 == 0 && reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
-        row_ = Tile::first_row(thread_, pairs_ ? 2 : 1);
-        column_ = Tile::first_column(thread_, pairs_ ? 2 : 1);
+        const auto thread = static_cast<unsigned>(thread_);
+        row_ = static_cast<int>(pairs_ ? Tile::first_row(thread, 2) : Tile::first_row(thread, 1));
+        column_ = static_cast<int>(pairs_ ? Tile::first_column(thread, 2)
+                                          : Tile::first_column(thread, 1));
         source_ = &from(i + row_, p + column_);
     }
 
     /// Starts the copy of the next tile; of it, `rows` x `columns` elements lie in the operand, the
     /// others become zero.
     __device__ __forceinline__ void load(device::SharedPointer<double> to, int rows, int columns) {
-        to = to + Tile::at(row_, column_);
         const bool whole = rows >= Tile::rows && columns >= Tile::columns;
         rows -= row_;
         columns -= column_;
@@ -108,16 +133,26 @@ class TensorLoader {
         constexpr int at_once = threads * width / (along_k ? Tile::columns : Tile::rows);
         constexpr int passes = (along_k ? Tile::rows : Tile::columns) / at_once;
         static_assert(at_once * passes == (along_k ? Tile::rows : Tile::columns));
-        constexpr int step = along_k ? Tile::at(at_once, 0) : Tile::at(0, at_once);
-        static_assert(!Tile::spread || at_once % 2 == 0);
+        // Passes after which elements change places as before.
+        constexpr int turns = Tile::period > at_once ? Tile::period / at_once : 1;
+        static_assert(passes % turns == 0);
+        int places[turns];
+#pragma unroll
+        for (int turn = 0; turn < turns; ++turn)
+            places[turn] = Tile::after(Tile::at(row_, column_), turn * at_once);
         const std::int64_t stride = at_once * line_stride();
         const int left = along_k ? rows : columns, beside = along_k ? columns : rows;
         const int most = beside <= 0 ? 0 : beside < width ? beside : width;
         const double* from = source_;
-#pragma unroll(ragged ? 1 : passes < 8 ? passes : 8)
-        for (int pass = 0; pass < passes; ++pass, from += stride) {
-            const int valid = !ragged ? width : pass * at_once < left ? most : 0;
-            device::copy_async<width>(to + pass * step, from, valid);
+#pragma unroll((ragged ? 4 : passes < 8 ? passes : 8) / turns)
+        for (int pass = 0; pass < passes; pass += turns) {
+#pragma unroll
+            for (int turn = 0; turn < turns; ++turn, from += stride) {
+                const int line = (pass + turn) * at_once;
+                const int valid = !ragged ? width : line < left ? most : 0;
+                device::copy_async<width>(to + places[turn] + Tile::after(0, pass * at_once), from,
+                                          valid);
+            }
         }
     }
 

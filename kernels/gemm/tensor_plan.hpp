@@ -19,9 +19,9 @@ struct GemmTensorTile {
     int block_k;           // elements of k a stage holds, a chunk
     int warp_m, warp_n;    // warp tile
     int stages;
-    int min_blocks;        // launch bounds: blocks that must fit a multiprocessor
-    int loader_registers;  // that the threads that load keep, a multiple of 8
-    bool spread;           // whether elements of k are spread (tensor_loader.cuh)
+    int min_blocks;         // launch bounds: blocks that must fit a multiprocessor
+    int loader_registers;   // that the threads that load keep, a multiple of 8
+    bool spread, swizzles;  // how tiles lie in shared memory (tensor_loader.cuh)
     // Microseconds on an H200, measured: a chunk of a block alone on its multiprocessor, and of one
     // of many; how many times as long where elements are copied one by one; a tile besides its
     // chunks; two parts that meet; a launch.
@@ -46,19 +46,19 @@ struct GemmTensorTile {
 
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
-    // block m,n,k   warp m,n  stages  blocks  registers  spread  chunk alone, of many, one by one, tile, meeting, launch
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   1.11, 1.11, 1.04, 2.7, 6.2, 3.6},
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  0.56, 0.58, 1.6,  1.4, 4.0, 2.0},
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  0.35, 0.31, 1.3,  0.6, 3.7, 1.8},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  0.51, 0.39, 1.5,  0.4, 2.6, 1.3},
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  0.27, 0.20, 1.5,  0.1, 1.9, 1.5},
+    // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, one by one, tile, meeting, launch
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.11, 2.0,  3.5,  3.6 },
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 1.12, 0.9,  2.6,  2.4 },
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.356, 0.287, 1.11, 0.4,  2.75, 1.97},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.41,  0.311, 1.28, 0.27, 2.35, 1.6 },
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.174, 0.147, 1.44, 0.15, 1.97, 1.86},
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
 
 constexpr bool valid(const GemmTensorTile& t) {
     const int registers =  // sums, fragments and a few others
-        t.warp_m * t.warp_n / 16 + 32 + t.warp_m + 24;
+        t.warp_m * t.warp_n / 16 + 32 + t.warp_m * (t.warp_n == 16 ? 2 : 1) + 24;
     return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % 8 == 0 &&
            t.warp_n % 16 == 0 && t.block_k % 16 == 0 && t.multipliers() % 128 == 0 &&
            t.loader_registers % 8 == 0 && registers <= t.multiplier_registers() &&
@@ -166,9 +166,11 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
         const unsigned parts = (plan.workers + plan.cut() - 1) / plan.cut();
-        double meetings = plan.workers % plan.cut() == 0 ? 0 : 1;  // some have parts of two tiles
+        const bool straddles = plan.workers % plan.cut() != 0;  // some have parts of two tiles
+        double meetings = straddles ? 1.5 : 0;
         for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
-        time += (plan.piece + 1) * chunk(plan.workers) + t.tile + meetings * t.meeting;
+        time += (plan.piece + 1) * chunk(plan.workers) + (straddles ? 2 : 1) * t.tile +
+                meetings * t.meeting;
     }
     constexpr double bytes_in_microsecond = 3.9e6, l2_bytes = 30e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);

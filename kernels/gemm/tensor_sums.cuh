@@ -20,7 +20,7 @@ class TensorParts {
     unsigned first, count;  // workers
 
     __device__ __forceinline__ TensorParts(const GemmTensorWork& work, unsigned tile)
-        : work_(work), line_(work.plan), begin_((tile - work.plan.whole) * work.plan.chunks) {
+        : work_(work), line_{work}, begin_((tile - work.plan.whole) * work.plan.chunks) {
         first = line_.worker_of(begin_);
         count = line_.worker_of(begin_ + work.plan.chunks - 1) - first + 1;
     }
@@ -84,55 +84,79 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
     return true;
 }
 
-/// C = alpha sums + beta C for the warp's tile, which begins at that corner.
-template <int entry, class Tile>
+/// C = alpha sums + beta C for the warp's tile, which begins at that corner. C's old elements come
+/// through the ring, if beta asks for them.
+template <int entry, class Tile, class Shared>
 __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& work,
-                                           const TensorCorner& corner, int lane) {
+                                           const TensorCorner& corner, TensorRing<Shared>& ring,
+                                           int warp, int lane) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
     const MatrixView<double> c = matrix_of<entry>(work.c, corner.product);
-    std::int64_t i = corner.i, j = corner.j;
+    const std::int64_t i = corner.i + lane % 4 * 2, j = corner.j + lane / 4 * 2;
     const double alpha = work.alpha, beta = work.beta;
-    constexpr int rows = 8 * Tile::strips, columns = 16 * Tile::slabs;
-    const bool inside = i + rows <= c.rows && j + columns <= c.columns;
-    const bool vectors = c.column_stride == 1 && c.row_stride % 2 == 0 &&
-                         reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
-    i += lane % 4 * 2;
-    j += lane / 4 * 2;
+    const bool inside = corner.i + t.warp_m <= c.rows && corner.j + t.warp_n <= c.columns;
+    const bool reads = work.reads_c;
+    // Of the lane's first elements in a strip: the pair of rows, and the column.
+    const int strip_pair = warp / t.warps_n() * 4 + lane % 4;
+    const int strip_column = warp % t.warps_n() * t.warp_n + lane / 4 * 2;
     double* row = &c(i, j);
-    if (inside && vectors && beta == 0) {
+    if (inside && takes_pairs(c) && !reads) {
 #pragma unroll
-        for (int r = 0; r < Tile::strips; ++r, row += 6 * c.row_stride)
+        for (int strip = 0; strip < Tile::strips; ++strip, row += 6 * c.row_stride)
 #pragma unroll
             for (int e = 0; e < 2; ++e, row += c.row_stride)
 #pragma unroll
                 for (int s = 0; s < Tile::slabs; ++s) {
-                    const double pair[2] = {alpha * tile.sums[s][r][e],
-                                            alpha * tile.sums[s][r][2 + e]};
+                    const double pair[2] = {alpha * tile.sums[s][strip][e],
+                                            alpha * tile.sums[s][strip][2 + e]};
                     device::store_global(row + s * 16, pair);
                 }
         return;
     }
+    if (inside && takes_pairs(c)) {
+#pragma unroll
+        for (int strip = 0; strip < Tile::strips; ++strip, row += 6 * c.row_stride) {
+            ring.wait_until_full();
+#pragma unroll
+            for (int e = 0; e < 2; ++e, row += c.row_stride)
+#pragma unroll
+                for (int s = 0; s < Tile::slabs; ++s) {
+                    double pair[2], old[2];
+                    device::load_vector(old, ring.old(strip_pair, e, strip_column) + 16 * s);
+#pragma unroll
+                    for (int h = 0; h < 2; ++h) {
+                        pair[h] = alpha * tile.sums[s][strip][2 * h + e];
+                        device::multiply_add(pair[h], beta, old[h]);
+                    }
+                    device::store_global(row + s * 16, pair);
+                }
+            ring.leave();
+        }
+        return;
+    }
     // As store() of parts.cuh, without a branch for each element. A strip at a time, for which sums
     // move to the first one's place: registers have no index, and the code would be long.
-    const bool reads = device::opaque(beta != 0 ? 1u : 0u) != 0;
-    auto m = static_cast<int>(c.rows - i < rows ? c.rows - i : rows);
-    const auto n = static_cast<int>(c.columns - j < columns ? c.columns - j : columns);
+    auto m = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
+    const auto n = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
 #pragma unroll 1
     for (int strip = 0; strip < Tile::strips; ++strip, m -= 8, row += 6 * c.row_stride) {
+        if (reads) ring.wait_until_full();
 #pragma unroll
         for (int e = 0; e < 2; ++e, row += c.row_stride) {
             double* to = row;
 #pragma unroll
-            for (int s = 0; s < Tile::slabs; ++s, to += 14 * c.column_stride)
+            for (int s = 0; s < Tile::slabs; ++s, to += 14 * c.column_stride) {
+                double old[2] = {};
+                if (reads) device::load_vector(old, ring.old(strip_pair, e, strip_column) + 16 * s);
 #pragma unroll
                 for (int h = 0; h < 2; ++h, to += c.column_stride) {
-                    const bool in = e < m && 16 * s + h < n;
                     double value = alpha * tile.sums[s][0][2 * h + e], sum = value;
-                    double old = 0;
-                    if (in && reads) old = *to;
-                    device::multiply_add(sum, beta, old);
-                    if (in) *to = reads ? sum : value;
+                    device::multiply_add(sum, beta, old[h]);
+                    if (e < m && 16 * s + h < n) *to = reads ? sum : value;
                 }
+            }
         }
+        if (reads) ring.leave();
         tile.to_next_strip();
     }
 }

@@ -11,9 +11,33 @@
 #include <device.hpp>
 
 #include "batched_operands.hpp"
+#include "divisor.hpp"
 #include "tensor_plan.hpp"
 
 namespace tinyblas {
+
+/// Tiles are numbered down so many tile rows, then along: neighbours share tiles of A and B in the
+/// L2 cache.
+inline constexpr unsigned gemm_tensor_band = 8;
+
+/// What numbers of tiles and of chunks are divided by.
+struct TensorDivisors {
+    Divisor product;        // tiles of a product
+    Divisor band, in_band;  // tiles of a band; its rows ...
+    Divisor in_last_band;   // ... if it is the last one and has fewer
+    Divisor chunks;         // of a tile
+    Divisor piece, longer_piece;
+
+    constexpr explicit TensorDivisors(const GemmTensorPlan& plan)
+        : product(plan.tiles_each()),
+          band(plan.tiles_m < gemm_tensor_band ? plan.tiles_each()
+                                               : gemm_tensor_band * plan.tiles_n),
+          in_band(gemm_tensor_band),
+          in_last_band(plan.tiles_m % gemm_tensor_band > 0 ? plan.tiles_m % gemm_tensor_band : 1),
+          chunks(plan.chunks),
+          piece(plan.piece > 0 ? plan.piece : 1),
+          longer_piece(plan.piece + 1) {}
+};
 
 struct GemmTensorWork {
     double alpha, beta;
@@ -23,6 +47,9 @@ struct GemmTensorWork {
     double* parts = nullptr;       // of sums, two tiles a worker
     unsigned* counters = nullptr;  // of arrivals, zero before and after: 2 a worker and warp
     unsigned* begun = nullptr;  // whole tiles, zero before and after; null: no one waits for others
+    TensorDivisors divide{plan};
+    // Whether C is read. To compare doubles there, loaders would wait for the busy tensor cores.
+    bool reads_c = beta != 0;
 };
 
 /// A product's matrix. In tiles of small products without a branch, which makes them 0.15 us slower
@@ -40,6 +67,12 @@ __device__ __forceinline__ MatrixView<T> matrix_of(const GemmBatchOperand<T>& op
     }
 }
 
+/// Whether pairs of neighbours along rows of C can be copied at once.
+__device__ __forceinline__ bool takes_pairs(const MatrixView<double>& c) {
+    return c.column_stride == 1 && c.row_stride % 2 == 0 &&
+           reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
+}
+
 /// A tile of C, and chunks of k from `first` to before `last`.
 struct TensorUnit {
     unsigned tile, first, last;
@@ -49,26 +82,27 @@ struct TensorUnit {
 
 /// The line of the cut tiles' chunks.
 struct TensorLine {
-    unsigned piece, longer;
+    const GemmTensorWork& work;
 
-    __device__ __forceinline__ explicit TensorLine(const GemmTensorPlan& plan)
-        : piece(plan.piece), longer(plan.longer_pieces) {}
     /// The first chunk of a worker's piece.
     __device__ __forceinline__ unsigned first(unsigned worker) const {
-        return worker * piece + (worker < longer ? worker : longer);
+        const unsigned longer = work.plan.longer_pieces;
+        return worker * work.plan.piece + (worker < longer ? worker : longer);
     }
     __device__ __forceinline__ unsigned worker_of(unsigned chunk) const {
-        const unsigned in_longer = longer * (piece + 1);
-        return chunk < in_longer ? chunk / (piece + 1) : (chunk - longer) / piece;
+        const unsigned longer = work.plan.longer_pieces;
+        return chunk < longer * (work.plan.piece + 1) ? work.divide.longer_piece.quotient(chunk)
+                                                      : work.divide.piece.quotient(chunk - longer);
     }
 };
 
 /// Calls body(unit) for each unit of the calling block: its piece of the line, then whole tiles.
 template <class Body>
-__device__ __forceinline__ void for_each_unit(const GemmTensorPlan& plan, Body&& body) {
+__device__ __forceinline__ void for_each_unit(const GemmTensorWork& work, Body&& body) {
+    const GemmTensorPlan& plan = work.plan;
     unsigned tile = blockIdx.x, at = 0, end = 0;
     if (blockIdx.x < plan.workers) {
-        const TensorLine line(plan);
+        const TensorLine line{work};
         at = line.first(blockIdx.x);
         end = line.first(blockIdx.x + 1);
     }
@@ -76,13 +110,13 @@ __device__ __forceinline__ void for_each_unit(const GemmTensorPlan& plan, Body&&
     while (true) {
         TensorUnit unit = {tile, 0, plan.chunks};
         if (at < end) {
-            const unsigned cut = at / plan.chunks, begin = cut * plan.chunks;
+            const unsigned cut = work.divide.chunks.quotient(at), begin = cut * plan.chunks;
             const unsigned stop = begin + plan.chunks < end ? begin + plan.chunks : end;
             unit = {plan.whole + cut, at - begin, stop - begin};
             at = stop;
         } else {
             if (tile >= plan.whole) return;
-            tile += gridDim.x;
+            tile += plan.blocks;
         }
         body(unit);
     }
@@ -93,17 +127,19 @@ struct TensorCorner {
     unsigned product;
     std::int64_t i, j;
 };
-/// Products come one after the other. A product's tiles are numbered down 8 tile rows, then along:
-/// neighbours share tiles of A and B in the L2 cache.
+/// Products come one after the other, and in each, bands of tiles.
 template <int entry>
-__device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorPlan& plan, unsigned tile) {
+__device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorWork& work, unsigned tile) {
     constexpr GemmTensorTile t = gemm_tensor_table[entry];
-    constexpr unsigned band = 8;
-    const unsigned product = plan.products > 1 ? tile / plan.tiles_each() : 0;
+    const GemmTensorPlan& plan = work.plan;
+    const unsigned product = work.divide.product.quotient(tile);
     tile -= product * plan.tiles_each();
-    const unsigned above = tile / (band * plan.tiles_n) * band;
-    const unsigned rows = plan.tiles_m - above < band ? plan.tiles_m - above : band;
-    const unsigned place = tile - above * plan.tiles_n, column = place / rows;
+    const unsigned above = work.divide.band.quotient(tile) * gemm_tensor_band;
+    const bool last = plan.tiles_m - above < gemm_tensor_band;
+    const unsigned rows = last ? plan.tiles_m - above : gemm_tensor_band;
+    const unsigned place = tile - above * plan.tiles_n;
+    const unsigned column =
+        last ? work.divide.in_last_band.quotient(place) : work.divide.in_band.quotient(place);
     return {product, std::int64_t{above + place - column * rows} * t.block_m,
             std::int64_t{column} * t.block_n};
 }
