@@ -34,7 +34,7 @@ struct TensorDivisors {
                                                : gemm_tensor_band * plan.tiles_n),
           in_band(gemm_tensor_band),
           in_last_band(plan.tiles_m % gemm_tensor_band > 0 ? plan.tiles_m % gemm_tensor_band : 1),
-          chunks(plan.chunks),
+          chunks(plan.chunks > 0 ? plan.chunks : 1),  // none if k is 0
           piece(plan.piece > 0 ? plan.piece : 1),
           longer_piece(plan.piece + 1) {}
 };
