@@ -55,8 +55,8 @@ struct TensorTile {
         if (of_b) return row / 2 * pitch + p * 2 + row % 2;
         return row * pitch + p / 16 * 16 + p % 4 * 4 + p % 16 / 4;
     }
-    /// How much further (row + rows, p + columns) lies than (row, p), if these are even numbers of
-    /// eights and fours, but where one line has a pad for all; `rows` may be 1 if they are lines.
+    /// How much further (row + rows, p + columns) lies than (row, p): whole lines, or multiples of
+    /// 16 along a line; with pads, of 8 rows and of 4 columns.
     static constexpr __device__ int beyond(int rows, int columns) {
         if (!swizzles) return at(rows, columns);
         return along_k ? rows * pitch + columns : columns * pitch + rows;
