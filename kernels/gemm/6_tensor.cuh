@@ -46,8 +46,9 @@ __device__ __forceinline__ int inside(std::int64_t left, int extent) {
     return left < extent ? static_cast<int>(left) : extent;
 }
 
-/// C's old elements of that tile, after its last chunk: a strip a stage. All is found out anew
-/// rather than kept in registers while chunks are loaded, which takes all that there are.
+/// C's old elements of that tile, after its last chunk: a strip a stage. Of a cut tile, each part's
+/// block brings them; a warp uses those alone that it is to replace. All is found out anew rather
+/// than kept in registers while chunks are loaded, which takes all that there are.
 template <int entry, class Shared>
 __device__ __forceinline__ void load_old(const GemmTensorWork& work, unsigned tile,
                                          TensorRing<Shared>& ring) {
