@@ -146,7 +146,7 @@ if ! is_missing libboost-context-dev; then
     long+='|^GemmAccurate|^Transpose\.|SmallScratch\.|RaggedShapes|LargerShapes|GemmSliced\.EveryEdge/[2-8]|^Threads\.'
     long+='|SmallGemmBatched.*(EveryStorage|EveryOp|EveryKernel)|ThresholdsOfDrift'
     long+='|RaggedVectors|AroundEvery|OneLargerProduct|FollowsItsPlan|EveryRouteOfTheGuard|NothingIsLeftOver|GroupsMayDrift'
-    long+='|BatchesOfTheLibrary|ThinAndLong|ChangesWhatSgemmComputes|FallsBackToStrict|StrictProductsAreStrict|AGridHas'
+    long+='|BatchesOfTheLibrary|ThinAndLong|ChangesWhatSgemmComputes|GradedData|FallsBackToStrict|StrictProductsAreStrict|AGridHas'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF -DTINYBLAS_TESTS_OF="$PWD/build/emulated" &&
         suite emulated-asan -j "$jobs" -LE static -E "$long"

@@ -67,10 +67,10 @@ MUTANTS = [
            "test_gemm_errors:*Overlap"),
     Mutant("a wrong line of the table", "kernels/gemm/tiles.hpp",
            "gemm_fill(entry.tile, multiprocessors, m, n) >= entry.least_fill)",
-           "gemm_fill(entry.tile, multiprocessors, m, n) <= entry.least_fill)", "src/gemm_choice.cu",
+           "gemm_fill(entry.tile, multiprocessors, m, n) <= entry.least_fill)", "src/gemm_choice.cpp",
            "test_gemm:GemmTable*"),
-    Mutant("a rung is never considered", "src/gemm_choice.cu",
-           "consider(GemmKernel::sliced, plans.sliced);", "", "src/gemm_choice.cu", "test_gemm_choice"),
+    Mutant("a rung is never considered", "src/gemm_choice.cpp",
+           "consider(GemmKernel::sliced, plans.sliced);", "", "src/gemm_choice.cpp", "test_gemm_choice"),
     # The rungs that cut k
     Mutant("a slice of k is dropped", "kernels/gemm/4_sliced.cuh",
            "slice < SlicedShared<entry>::kept(); ++slice)",

@@ -189,9 +189,6 @@ inline constexpr bool reallocates_registers = true;
 inline constexpr bool reallocates_registers = false;
 #endif
 
-/// Whether the library is built with kernels for the tensor cores of compute capability 9.0a.
-inline constexpr bool has_wgmma = true;
-
 /// For launch bounds: `blocks` blocks of `threads` threads, or as many as a multiprocessor holds.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
                                __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)

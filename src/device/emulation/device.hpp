@@ -152,9 +152,6 @@ T opaque(T x) {
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
 
-/// Tensor cores are not emulated: the library is built without kernels for them.
-inline constexpr bool has_wgmma = false;
-
 /// For launch bounds, which an emulated device does not have.
 constexpr int resident_blocks(int blocks, int) { return blocks; }
 

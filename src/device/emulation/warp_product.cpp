@@ -26,12 +26,19 @@ void multiply_fp64(double (&d)[4], const double (&a)[8], const double (&b)[4], P
     auto* const table = reinterpret_cast<Fragments*>(static_cast<std::uintptr_t>(at));
     table[lane] = {a, b};
     exchange(Exchange::shuffle, all, 0, lane, place);
-    const unsigned g = lane / 4, t = lane % 4;
-    for (unsigned h = 0; h < 2; ++h)
-        for (unsigned e = 0; e < 2; ++e)
-            for (unsigned p = 0; p < 16; ++p)
-                multiply_add(d[2 * h + e], table[g * 4 + p % 4].a[p / 4 * 2 + h],
-                             table[(2 * t + e) * 4 + p % 4].b[p / 4]);
+    const Fragments* const row = &table[lane / 4 * 4];
+    const Fragments* const columns = &table[lane % 4 * 8];
+    double d00 = d[0], d01 = d[1], d10 = d[2],
+           d11 = d[3];  // chains that do not wait for each other
+    for (unsigned p = 0; p < 16; ++p) {
+        const double* const from = row[p % 4].a + p / 4 * 2;
+        const double left = columns[p % 4].b[p / 4], right = columns[4 + p % 4].b[p / 4];
+        multiply_add(d00, from[0], left);
+        multiply_add(d01, from[0], right);
+        multiply_add(d10, from[1], left);
+        multiply_add(d11, from[1], right);
+    }
+    d[0] = d00, d[1] = d01, d[2] = d10, d[3] = d11;
     exchange(Exchange::shuffle, all, 0, lane, place);
 }
 

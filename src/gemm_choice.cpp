@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include <device.hpp>
+#include <wgmma.hpp>
 
 #include "check.hpp"
 #include "gemm_accurate.hpp"

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <device.hpp>
+#include <wgmma.hpp>
 
 #include "check.hpp"
 #include "gemm_hopper.hpp"
