@@ -222,13 +222,16 @@ void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     EXPECT_LT(std::int64_t{plan.tiles_n - 1} * t.block_n, n);
     EXPECT_GE(std::int64_t{plan.chunks} * t.block_k, k);
     ASSERT_LE(plan.whole, plan.tiles());
-    const std::uint64_t line = std::uint64_t{plan.cut()} * plan.chunks;
-    EXPECT_EQ(std::uint64_t{plan.workers} * plan.piece + plan.longer_pieces, line);
+    const std::uint64_t chunks = std::uint64_t{plan.cut()} * plan.chunks;
+    EXPECT_EQ(std::uint64_t{plan.sharers} * plan.piece + plan.longer_pieces, plan.line);
+    const unsigned lines = plan.workers > 0 ? plan.workers / plan.sharers : 0;
+    EXPECT_EQ(std::uint64_t{plan.line} * lines, chunks);
+    EXPECT_EQ(plan.straddles(), plan.cut() > 1 && plan.workers % plan.cut() > 0);
     EXPECT_LE(plan.workers * std::uint64_t{2} * static_cast<unsigned>(t.warps()) * 4, 32u << 10)
         << "counters";
     if (plan.cut() > 0) {
         EXPECT_LE(plan.cut(), plan.workers) << "a worker has at most two tiles";
-        EXPECT_LT(plan.longer_pieces, plan.workers);
+        EXPECT_LT(plan.longer_pieces, plan.sharers);
         EXPECT_EQ(plan.scratch_bytes, std::size_t{2} * plan.workers *
                                           static_cast<unsigned>(t.block_m * t.block_n) *
                                           sizeof(double));

@@ -45,6 +45,11 @@ struct GemmBatchExtents {
         return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
     }
     constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
+    constexpr double bytes_of_doubles() const {  // of all operands
+        const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
+        return 8 * static_cast<double>(count) *
+               (static_cast<double>(k) * (rows + columns) + rows * columns);
+    }
     /// Operands that lie otherwise than in row-major products.
     constexpr int turned() const { return (a_along_k ? 0 : 1) + (b_along_k ? 1 : 0); }
 };
@@ -57,15 +62,19 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
     return {GemmBatchRoute::tuned, entry, gemm_batch_most};
 }
 
-/// Estimated microseconds of a batch in tiles of block_m x block_n, with stages of `depth` k.
+/// Estimated microseconds of a batch in tiles of block_m x block_n, with stages of `depth` k; of
+/// doubles, beside what they move.
 constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
-                                         int block_m, int block_n, int depth) {
+                                         int block_m, int block_n, int depth,
+                                         Scalar type = Scalar::float32) {
     constexpr std::int64_t multiprocessors = 132;
     const std::int64_t each = (x.tiles(block_m, block_n) + multiprocessors - 1) / multiprocessors;
     const auto blocks = static_cast<double>(each);
     const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
-    return t.start + k * of_k + t.block * blocks;
+    const double work = k * of_k + t.block * blocks;
+    return t.start +
+           (type == Scalar::float64 ? gemm_tensor_with_traffic(work, x.bytes_of_doubles()) : work);
 }
 
 /// Of all ways to make a batch, the one that is estimated to take least time.
@@ -89,7 +98,7 @@ struct GemmBatchFastest {
             times.latency *= turning;
             times.load *= turning;
             consider(gemm_batch_tile(e),
-                     gemm_batch_microseconds(times, x, tile.edge, tile.edge, tile.depth));
+                     gemm_batch_microseconds(times, x, tile.edge, tile.edge, tile.depth, type));
         }
     }
     /// The rung pipelined, in as many launches alike as `most` products each ask for.
@@ -136,10 +145,11 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
     for (int e = 0; e < gemm_tensor_entries; ++e) {
         const GemmTensorTile& t = gemm_tensor_table[e];
         const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
-        if (most > 0)
+        const bool too_high = t.block_m >= 128 && x.m <= 96;  // rows that are not there take time
+        if (most > 0 && !too_high)
             fastest.consider({GemmBatchRoute::tensor, e, most},
                              gemm_batch_microseconds(gemm_batch_tensor_times[e], x, t.block_m,
-                                                     t.block_n, t.block_k));
+                                                     t.block_n, t.block_k, Scalar::float64));
     }
     // No such C fits a GPU: the launch of these says that a grid ends.
     return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
@@ -165,8 +175,9 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
     if (x.m > gemm_batch_longest) return fastest_gemm_batch_double(x);
     if (x.largest() <= 16) return gemm_batch_tile(6);
-    if (x.largest() <= 32 || x.smallest() <= 16 || x.k == 0) return gemm_batch_tile(7);
-    if (x.largest() <= 48 && x.count > 128) return gemm_batch_tile(8);
+    if ((x.largest() <= 32 && x.k <= 256) || x.smallest() <= 16 || x.k == 0)
+        return gemm_batch_tile(7);
+    if (x.smallest() > 32 && x.largest() <= 48 && x.count >= 64) return gemm_batch_tile(8);
     if (x.smallest() > 56 && x.largest() <= 64 && x.count >= 512)  // memory alone
         return {GemmBatchRoute::tensor, 1, gemm_tensor_most(1, x.m, x.n, x.k)};
     return fastest_gemm_batch_double(x);

@@ -43,7 +43,7 @@ inline constexpr GemmBatchTile gemm_batch_table[] = {
     {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.93, 0.037, 0.0287, 0.39}},  // n = 64: 3,060 GB/s
     {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.54, 0.0768, 0.0642, 1.17}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
-    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.85, 0.0109, 0.00738, 0.22}},  // n = 32: 4,280 GB/s
+    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232}},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
 };
 // clang-format on
@@ -58,11 +58,10 @@ inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
 inline constexpr GemmBatchTimes gemm_batch_tuned_times = {2.61, 0.0496, 0.0427, 2.08};
 
 /// Of the lines of gemm_tensor_table.
-inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {{1.52, 0.0499, 0.0699, 3.23},
-                                                             {1.6, 0.0304, 0.0356, 1.98},
-                                                             {2.31, 0.0233, 0.0186, 1.17},
-                                                             {2.54, 0.0137, 0.0113, 0.639},
-                                                             {2.3, 0.00291, 0.00516, 0.263}};
+inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {
+    {1.59, 0.047, 0.0565, 2.35},     {1.43, 0.0371, 0.0337, 0.997},
+    {1.39, 0.026, 0.0172, 0.839},    {1.75, 0.0105, 0.00997, 0.635},
+    {1.76, 0.00467, 0.00572, 0.327}, {1.87, 0.00274, 0.00429, 0.203}};
 static_assert(std::size(gemm_batch_tensor_times) == gemm_tensor_entries);
 
 /// By how much longer a k of double takes for each operand that is turned (GemmBatchTile::turns).

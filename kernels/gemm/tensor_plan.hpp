@@ -47,11 +47,12 @@ struct GemmTensorTile {
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
     // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, one by one, tile, meeting, launch
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.11, 2.0,  3.5,  3.6 },
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 1.12, 0.9,  2.6,  2.4 },
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.356, 0.287, 1.11, 0.4,  2.75, 1.97},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.41,  0.311, 1.28, 0.27, 2.35, 1.6 },
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.174, 0.147, 1.44, 0.15, 1.97, 1.86},
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.11, 1.05, 4.01, 3.68},
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.47,  0.534, 1.09, 0.81, 2.77, 2.46},
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.354, 0.292, 1.12, 0.36, 2.62, 1.93},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.316, 1.31, 0.25, 1.89, 1.91},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.236, 0.192, 1.39, 0.2,  1.88, 1.69},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.191, 0.151, 1.57, 0.16, 1.88, 1.52},
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
@@ -74,8 +75,9 @@ static_assert(gemm_tensor_table_valid(), "a line of gemm_tensor_table does not d
 /// Whether an entry's blocks can wait for each other: those of the tile of large products.
 constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
 
-/// The chunks of the last `cut` tiles form one line, of which each of `workers` blocks gets an
-/// equal piece; `cut` is at most `workers`, so that no piece reaches into a third tile.
+/// The chunks of the last `cut` tiles are shared by `workers` blocks: each tile's by equally many,
+/// if that goes; else all form one line, of which each block gets an equal piece. `cut` is at most
+/// `workers`, so that no piece reaches into a third tile.
 struct GemmTensorSplit {
     unsigned cut = 0, workers = 0;
 };
@@ -87,7 +89,8 @@ struct GemmTensorPlan {
     unsigned chunks = 0;                    // of k
     unsigned whole = 0;                     // tiles that are not cut
     unsigned workers = 0;                   // on the others
-    unsigned piece = 0, longer_pieces = 0;  // chunks a worker; of so many, one more
+    unsigned line = 0, sharers = 0;         // chunks, of one tile or all, and who share them
+    unsigned piece = 0, longer_pieces = 0;  // chunks of a sharer; of so many, one more
     unsigned blocks = 0;
     bool together = false;          // blocks begin their whole tiles together, turn by turn
     std::size_t scratch_bytes = 0;  // for sums of parts
@@ -97,6 +100,8 @@ struct GemmTensorPlan {
     constexpr unsigned tiles_each() const { return tiles_m * tiles_n; }
     constexpr unsigned tiles() const { return tiles_each() * products; }
     constexpr unsigned cut() const { return tiles() - whole; }
+    /// Whether workers may have pieces of two tiles.
+    constexpr bool straddles() const { return line > chunks; }
 };
 
 /// The plan that says so, but for `seconds`. Extents are at least 1; all numbers must fit 31 bits.
@@ -114,8 +119,11 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
     plan.whole = plan.tiles() - split.cut;
     if (split.cut > 0) {
         plan.workers = split.workers;
-        plan.piece = split.cut * plan.chunks / split.workers;
-        plan.longer_pieces = split.cut * plan.chunks % split.workers;
+        const bool alike = split.workers % split.cut == 0;
+        plan.line = (alike ? 1 : split.cut) * plan.chunks;
+        plan.sharers = alike ? split.workers / split.cut : split.workers;
+        plan.piece = plan.line / plan.sharers;
+        plan.longer_pieces = plan.line % plan.sharers;
         plan.scratch_bytes = std::size_t{2} * split.workers *
                              static_cast<unsigned>(t.block_m * t.block_n) * sizeof(double);
     }
@@ -149,6 +157,14 @@ constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::
     return plan;
 }
 
+/// Microseconds of work that takes so many, and of memory traffic beside it: the two overlap,
+/// nearly.
+constexpr double gemm_tensor_with_traffic(double work, double bytes) {
+    constexpr double bytes_in_microsecond = 3.9e6;
+    const double traffic = bytes / bytes_in_microsecond;
+    return work > traffic ? work + 0.1 * traffic : traffic + 0.1 * work;
+}
+
 /// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its
 /// memory traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
@@ -162,26 +178,23 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     const unsigned rest = plan.whole % t.at_once();
-    double time = t.launch + plan.whole / t.at_once() * whole_tile;
+    double time = plan.whole / t.at_once() * whole_tile;
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
         const unsigned parts = (plan.workers + plan.cut() - 1) / plan.cut();
-        const bool straddles = plan.workers % plan.cut() != 0;  // some have parts of two tiles
-        double meetings = straddles ? 1.5 : 0;
+        double meetings = plan.straddles() ? 1.5 : 0;
         for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
-        time += (plan.piece + 1) * chunk(plan.workers) + (straddles ? 2 : 1) * t.tile +
+        time += (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile +
                 meetings * t.meeting;
     }
-    constexpr double bytes_in_microsecond = 3.9e6, l2_bytes = 30e6, size = sizeof(double);
+    constexpr double l2_bytes = 30e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
     double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
     // Pieces that begin at different k do not find each other's operands in the L2 cache.
-    if (plan.workers > 0 && plan.workers % plan.cut() != 0 && operands > l2_bytes)
+    if (plan.straddles() && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
                  (t.block_m + t.block_n);
-    const double traffic = t.launch + bytes / bytes_in_microsecond;
-    const double more = time > traffic ? time : traffic;
-    return 1e-6 * (more + 0.1 * (time + traffic - more));  // the two overlap, nearly
+    return 1e-6 * (t.launch + gemm_tensor_with_traffic(time, bytes));
 }
 
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the

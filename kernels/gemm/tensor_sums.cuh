@@ -20,9 +20,9 @@ class TensorParts {
     unsigned first, count;  // workers
 
     __device__ __forceinline__ TensorParts(const GemmTensorWork& work, unsigned tile)
-        : work_(work), line_{work}, begin_((tile - work.plan.whole) * work.plan.chunks) {
-        first = line_.worker_of(begin_);
-        count = line_.worker_of(begin_ + work.plan.chunks - 1) - first + 1;
+        : work_(work), lines_{work}, begin_((tile - work.plan.whole) * work.plan.chunks) {
+        first = lines_.worker_of(begin_);
+        count = lines_.worker_of(begin_ + work.plan.chunks - 1) - first + 1;
     }
     /// Of a warp's sums in that part, the first pair of lane 0.
     __device__ __forceinline__ double* sums(unsigned part, int warp) const {
@@ -38,12 +38,12 @@ class TensorParts {
     /// A worker's piece touches at most two tiles.
     __device__ __forceinline__ unsigned number(unsigned part) const {
         const unsigned worker = first + part;
-        return 2 * worker + (line_.first(worker) < begin_ ? 1 : 0);
+        return 2 * worker + (lines_.first(worker) < begin_ ? 1 : 0);
     }
 
     const GemmTensorWork& work_;
-    TensorLine line_;
-    unsigned begin_;  // of the tile, in the line
+    TensorLines lines_;
+    unsigned begin_;  // the tile's first chunk
 };
 
 /// Parts meet in pairs, pairs of pairs ...: each time the warp that comes last adds the other one's

@@ -2,8 +2,9 @@
 // What the roles of the rung tensor share: the operands, and the units of work of a block.
 //
 //   tiles of C:  0 1 2 3 ...            | whole ...                  cut along k
-//                one unit each, dealt   |  [ tile ][ tile ][ tile ]  chunks in one line
-//                to the blocks in turn  |  [ 0 | 1 | 2 | 3 | 4 |..]  a piece for each worker
+//                one unit each, dealt   |  [ tile ][ tile ][ tile ]  as many workers for each,
+//                to the blocks in turn  |  [ 0| 1][ 2| 3][ 4| 5]
+//                                       |  [ 0 | 1 | 2 | 3 | 4 ]   or a line, and a piece each
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct TensorDivisors {
     Divisor band, in_band;  // tiles of a band; its rows ...
     Divisor in_last_band;   // ... if it is the last one and has fewer
     Divisor chunks;         // of a tile
-    Divisor piece, longer_piece;
+    Divisor line, sharers, piece, longer_piece;
 
     constexpr explicit TensorDivisors(const GemmTensorPlan& plan)
         : product(plan.tiles_each()),
@@ -35,6 +36,8 @@ struct TensorDivisors {
           in_band(gemm_tensor_band),
           in_last_band(plan.tiles_m % gemm_tensor_band > 0 ? plan.tiles_m % gemm_tensor_band : 1),
           chunks(plan.chunks > 0 ? plan.chunks : 1),  // none if k is 0
+          line(plan.line > 0 ? plan.line : 1),
+          sharers(plan.sharers > 0 ? plan.sharers : 1),
           piece(plan.piece > 0 ? plan.piece : 1),
           longer_piece(plan.piece + 1) {}
 };
@@ -80,31 +83,37 @@ struct TensorUnit {
     __device__ __forceinline__ unsigned chunks() const { return last - first; }
 };
 
-/// The line of the cut tiles' chunks.
-struct TensorLine {
+/// The chunks of the cut tiles, numbered from tile to tile: lines, one after the other, and in each
+/// its sharers' pieces.
+struct TensorLines {
     const GemmTensorWork& work;
 
     /// The first chunk of a worker's piece.
     __device__ __forceinline__ unsigned first(unsigned worker) const {
-        const unsigned longer = work.plan.longer_pieces;
-        return worker * work.plan.piece + (worker < longer ? worker : longer);
+        const GemmTensorPlan& plan = work.plan;
+        const unsigned line = work.divide.sharers.quotient(worker);
+        const unsigned sharer = worker - line * plan.sharers, longer = plan.longer_pieces;
+        return line * plan.line + sharer * plan.piece + (sharer < longer ? sharer : longer);
     }
     __device__ __forceinline__ unsigned worker_of(unsigned chunk) const {
-        const unsigned longer = work.plan.longer_pieces;
-        return chunk < longer * (work.plan.piece + 1) ? work.divide.longer_piece.quotient(chunk)
-                                                      : work.divide.piece.quotient(chunk - longer);
+        const GemmTensorPlan& plan = work.plan;
+        const unsigned line = work.divide.line.quotient(chunk), longer = plan.longer_pieces;
+        chunk -= line * plan.line;
+        return line * plan.sharers + (chunk < longer * (plan.piece + 1)
+                                          ? work.divide.longer_piece.quotient(chunk)
+                                          : work.divide.piece.quotient(chunk - longer));
     }
 };
 
-/// Calls body(unit) for each unit of the calling block: its piece of the line, then whole tiles.
+/// Calls body(unit) for each unit of the calling block: its piece of what is cut, then whole tiles.
 template <class Body>
 __device__ __forceinline__ void for_each_unit(const GemmTensorWork& work, Body&& body) {
     const GemmTensorPlan& plan = work.plan;
     unsigned tile = blockIdx.x, at = 0, end = 0;
     if (blockIdx.x < plan.workers) {
-        const TensorLine line{work};
-        at = line.first(blockIdx.x);
-        end = line.first(blockIdx.x + 1);
+        const TensorLines lines{work};
+        at = lines.first(blockIdx.x);
+        end = lines.first(blockIdx.x + 1);
     }
 #pragma unroll 1
     while (true) {
