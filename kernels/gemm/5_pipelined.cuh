@@ -13,7 +13,8 @@
 //               |tile 0      |tile 1      |tile 2     |   last warp of a tile adds pieces up
 //                                                         (or a kernel of its own, where many meet)
 //   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch;
-//                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4
+//                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
+//                in the last turns of fewer, so that all blocks have some
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
 // waiting for one or two cycles: issue slots are 88 % busy. With 4 products a tile, turning A: each
@@ -25,6 +26,17 @@
 
 namespace tinyblas {
 
+/// For warps that have no product in a tile: they leave its stages to the others.
+template <int products>
+__device__ __forceinline__ void pass_stages(PipelinedRing<products>& ring,
+                                            const PipelinedPiece& piece) {
+#pragma unroll 1
+    for (unsigned left = piece.last - piece.first; left > 0; --left, ring.advance()) {
+        ring.wait_full();
+        device::arrive(ring.empty());
+    }
+}
+
 /// The role of the warps that multiply. `products`: of a tile, each its own part of the warps'.
 template <int products>
 __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
@@ -35,6 +47,11 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
     PipelinedRing<products> ring(shared, 0);
     for_each_piece(work, [&](const PipelinedPiece& piece) {
         const int own = Sums::product();
+        if (products == 2 && product_of<products>(work, work.load.place(piece.tile),
+                                                  static_cast<unsigned>(own)) >= work.products) {
+            pass_stages(ring, piece);
+            return;
+        }
         typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0][0], &shared.b[0][own][0][0]);
         ring.wait_full();
         auto line = tile.line(ring.stage() * products * block_k);
@@ -97,6 +114,10 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
         const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
         const int loader = warp - t.multipliers() / 32;
         if (loader < 0) {
+            // Half a tile's time later, so that from then on one product is stored while the other
+            // one is multiplied.
+            if (products == 2 && loader >= -t.multipliers() / 64 && work.load.turns() > 1)
+                device::let_time_pass<18'000>();
             device::claim_registers<t.multiplier_registers()>();
             multiply_stages(work, shared);
             return;

@@ -62,19 +62,20 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
     return {GemmBatchRoute::tuned, entry, gemm_batch_most};
 }
 
-/// Estimated microseconds of a batch in tiles of block_m x block_n, with stages of `depth` k; of
-/// doubles, beside what they move.
+/// Estimated microseconds of a batch whose blocks share a multiprocessor with so many others, at
+/// most, one after the other or at once; stages have `depth` k. Of doubles, beside what they move.
 constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
-                                         int block_m, int block_n, int depth,
-                                         Scalar type = Scalar::float32) {
-    constexpr std::int64_t multiprocessors = 132;
-    const std::int64_t each = (x.tiles(block_m, block_n) + multiprocessors - 1) / multiprocessors;
-    const auto blocks = static_cast<double>(each);
+                                         double blocks, int depth, Scalar type = Scalar::float32) {
     const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
     const double work = k * of_k + t.block * blocks;
     return t.start +
            (type == Scalar::float64 ? gemm_tensor_with_traffic(work, x.bytes_of_doubles()) : work);
+}
+/// So many of them: tiles of block_m x block_n.
+constexpr double gemm_batch_blocks_each(const GemmBatchExtents& x, int block_m, int block_n) {
+    return static_cast<double>(
+        pipelined_pieces(x.tiles(block_m, block_n), pipelined_multiprocessors));
 }
 
 /// Of all ways to make a batch, the one that is estimated to take least time.
@@ -97,8 +98,10 @@ struct GemmBatchFastest {
                 type == Scalar::float64 ? 1 + gemm_batch_turning * x.turned() : 1;
             times.latency *= turning;
             times.load *= turning;
-            consider(gemm_batch_tile(e),
-                     gemm_batch_microseconds(times, x, tile.edge, tile.edge, tile.depth, type));
+            consider(
+                gemm_batch_tile(e),
+                gemm_batch_microseconds(times, x, gemm_batch_blocks_each(x, tile.edge, tile.edge),
+                                        tile.depth, type));
         }
     }
     /// The rung pipelined, in as many launches alike as `most` products each ask for.
@@ -108,11 +111,15 @@ struct GemmBatchFastest {
         for (int e = 0; e < 3; ++e) {
             const int products = 1 << e;
             const GemmTile t = pipelined_tile_of(products);
-            GemmBatchExtents tiles = x;
-            tiles.count = pipelined_pieces(each, products);
-            double time =
-                gemm_batch_microseconds(gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], tiles,
-                                        t.block_m, t.block_n, t.block_k);
+            const PipelinedWorkload load = plan_pipelined_batch(x.m, x.n, x.k, each, products);
+            // A product alone takes 0.55 of the time of two.
+            const std::int64_t lone = products == 2 ? std::int64_t{2} * load.products - each : 0;
+            const std::int64_t whole = load.products - lone;
+            const auto full = static_cast<double>(pipelined_pieces(
+                pipelined_tiles(x.m, x.n, products) * whole, pipelined_multiprocessors));
+            double time = gemm_batch_microseconds(
+                gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], x,
+                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k);
             if (x.b_along_k)  // which is packed
                 time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
                                 static_cast<double>(x.n) *
@@ -132,7 +139,8 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
     GemmBatchFastest fastest;
     fastest.consider(
         gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]),
-        gemm_batch_microseconds(gemm_batch_tuned_times, x, t.block_m, t.block_n, t.block_k));
+        gemm_batch_microseconds(gemm_batch_tuned_times, x,
+                                gemm_batch_blocks_each(x, t.block_m, t.block_n), t.block_k));
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m >= pipelined_tile.block_m && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
@@ -147,9 +155,11 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
         const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
         const bool too_high = t.block_m >= 128 && x.m <= 96;  // rows that are not there take time
         if (most > 0 && !too_high)
-            fastest.consider({GemmBatchRoute::tensor, e, most},
-                             gemm_batch_microseconds(gemm_batch_tensor_times[e], x, t.block_m,
-                                                     t.block_n, t.block_k, Scalar::float64));
+            fastest.consider(
+                {GemmBatchRoute::tensor, e, most},
+                gemm_batch_microseconds(gemm_batch_tensor_times[e], x,
+                                        gemm_batch_blocks_each(x, t.block_m, t.block_n), t.block_k,
+                                        Scalar::float64));
     }
     // No such C fits a GPU: the launch of these says that a grid ends.
     return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);

@@ -69,7 +69,7 @@ inline constexpr double gemm_batch_turning = 0.447;
 
 /// Of the rung pipelined with 1, 2 and 4 products a tile; then where threads turn A.
 inline constexpr GemmBatchTimes gemm_batch_pipelined_times[2][3] = {
-    {{1.52, 0, 0.154, 2.53}, {1.71, 0, 0.158, 2.66}, {1.59, 0, 0.164, 2.63}},
-    {{0.714, 0, 0.157, 3.34}, {1.13, 0, 0.163, 3.99}, {0.381, 0, 0.176, 5.04}}};
+    {{4.5, 0, 0.154, 3.0}, {4.5, 0, 0.156, 1.9}, {2.5, 0, 0.17, 3.3}},
+    {{4.2, 0, 0.152, 4.4}, {4.5, 0, 0.163, 4.3}, {2.5, 0, 0.18, 5.2}}};
 
 }  // namespace tinyblas

@@ -106,14 +106,16 @@ __device__ __forceinline__ void load_stages(const PipelinedWork& work,
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
-        const unsigned first = place.product * products;
+        const unsigned first = product_of<products>(work, place, 0);
         // By how much the tile's products come after its first one, and their A; found out here,
         // for the loop below would read what it takes anew each time.
         int after[products];
         std::int64_t apart[products];
 #pragma unroll
         for (int e = 0; e < products; ++e) {
-            after[e] = e == 0 || first + e < work.products ? e : after[e - 1];
+            const unsigned product = product_of<products>(work, place, e);
+            after[e] = e == 0 || product < work.products ? static_cast<int>(product - first)
+                                                         : after[e - 1];
             apart[e] = after[e] * work.a.apart;
         }
         if (turn)

@@ -35,7 +35,9 @@ struct PipelinedPiece {
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
-    unsigned products = 1;          // of a batch, or groups; their tiles follow each other
+    // Of a batch, products or groups of them, whose tiles follow each other. Two products of a
+    // group are as many apart; the last groups may have but one.
+    unsigned products = 1;
 
     constexpr PipelinedWorkload() = default;
     constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
@@ -47,6 +49,10 @@ struct PipelinedWorkload {
           blocks(blocks),
           share(cut * steps / blocks),
           extra(cut * steps % blocks) {}
+
+    constexpr unsigned turns() const {
+        return (tiles_m * tiles_n * products + blocks - 1) / blocks;
+    }
 
     /// Of the steps of cut tiles, all in a line, the first one of a block; and who has one.
     constexpr unsigned first_step(unsigned block) const {
@@ -137,18 +143,23 @@ struct PipelinedCosts {
 };
 inline constexpr PipelinedCosts pipelined_costs;
 
-/// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side.
+/// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
+/// of them in as many groups as the least number of turns has room for, so that all blocks have
+/// some product in the last turns.
 constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n, std::int64_t k,
                                                  std::int64_t count, int products) {
     const GemmTile t = pipelined_tile_of(products);
     const auto pieces = [](std::int64_t extent, int piece) {
         return static_cast<unsigned>(pipelined_pieces(extent, piece));
     };
-    count = pipelined_pieces(count, products);
-    const std::int64_t tiles = pipelined_tiles(m, n, products) * count;
+    constexpr std::int64_t at_once = pipelined_multiprocessors;
+    const std::int64_t each = pipelined_tiles(m, n, products);
+    const std::int64_t least = pipelined_pieces(count, products);
+    const std::int64_t room = pipelined_pieces(least * each, at_once) * at_once / each;
+    count = products != 2 ? least : room < count ? room : count;
+    const std::int64_t tiles = each * count;
     PipelinedWorkload load(pieces(m, t.block_m), pieces(n, t.block_n), 0, pieces(k, t.block_k),
-                           tiles < pipelined_multiprocessors ? static_cast<unsigned>(tiles)
-                                                             : pipelined_multiprocessors);
+                           static_cast<unsigned>(tiles < at_once ? tiles : at_once));
     load.products = static_cast<unsigned>(count);
     return load;
 }

@@ -39,6 +39,15 @@ struct PipelinedWork {
     bool ends;             // the call: no other kernel of it follows
 };
 
+/// Of a batch's products, number `number` of a tile; there may be none.
+template <int products>
+__device__ __forceinline__ unsigned product_of(const PipelinedWork& work,
+                                               const PipelinedWorkload::Place& place,
+                                               unsigned number) {
+    return products == 2 ? place.product + number * work.load.products
+                         : place.product * products + number;
+}
+
 /// Room in which a warp's lanes exchange what they store: some lines of its part of C, whose
 /// vectors keep out of each other's banks.
 template <int products>

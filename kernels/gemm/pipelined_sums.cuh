@@ -102,7 +102,7 @@ class PipelinedSums {
                                           PipelinedLines<products>& lines) {
         const auto place = work.load.place(tile);
         MatrixView<float> c = work.c;
-        const unsigned own = place.product * products + static_cast<unsigned>(product());
+        const unsigned own = product_of<products>(work, place, static_cast<unsigned>(product()));
         if (products > 1 && own >= work.products) return;
         c.data += own * work.c_apart;
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&

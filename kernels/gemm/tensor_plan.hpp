@@ -47,12 +47,12 @@ struct GemmTensorTile {
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
     // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, one by one, tile, meeting, launch
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.11, 1.05, 4.01, 3.68},
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.47,  0.534, 1.09, 0.81, 2.77, 2.46},
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.354, 0.292, 1.12, 0.36, 2.62, 1.93},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.316, 1.31, 0.25, 1.89, 1.91},
-    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.236, 0.192, 1.39, 0.2,  1.88, 1.69},
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.191, 0.151, 1.57, 0.16, 1.88, 1.52},
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.1,  2.0,  3.74, 3.2 },
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 1.12, 0.9,  2.33, 2.1 },
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  1.11, 0.36, 2.71, 1.92},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 1.31, 0.25, 2.04, 2.09},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.235, 0.19,  1.4,  0.22, 1.87, 1.82},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  1.57, 0.16, 1.89, 1.69},
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
@@ -177,7 +177,12 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
         return (shared > t.chunk_alone ? shared : t.chunk_alone) * (one_by_one ? t.one_by_one : 1);
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
-    const unsigned rest = plan.whole % t.at_once();
+    unsigned rest = plan.whole % t.at_once();
+    // The next call's blocks begin where this one's end first: where many have a tile more than
+    // others, two of them share a multiprocessor.
+    const bool crowded = plan.whole > t.at_once() && rest > gemm_tensor_multiprocessors / 2 &&
+                         rest <= gemm_tensor_multiprocessors && t.min_blocks > 1;
+    if (crowded) rest = gemm_tensor_multiprocessors + 1;
     double time = plan.whole / t.at_once() * whole_tile;
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {

@@ -189,6 +189,12 @@ inline constexpr bool reallocates_registers = true;
 inline constexpr bool reallocates_registers = false;
 #endif
 
+/// Waits for about so many cycles.
+template <int cycles>
+__device__ __forceinline__ void let_time_pass() {
+    for (const long long begin = clock64(); clock64() - begin < cycles;) __nanosleep(100);
+}
+
 /// For launch bounds: `blocks` blocks of `threads` threads, or as many as a multiprocessor holds.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
                                __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)

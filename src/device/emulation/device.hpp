@@ -152,6 +152,10 @@ T opaque(T x) {
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
 
+/// Emulated time does not pass.
+template <int cycles>
+void let_time_pass() {}
+
 /// For launch bounds, which an emulated device does not have.
 constexpr int resident_blocks(int blocks, int) { return blocks; }
 
