@@ -180,7 +180,7 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     unsigned rest = plan.whole % t.at_once();
     // The next call's blocks begin where this one's end first: where many have a tile more than
     // others, two of them share a multiprocessor.
-    const bool crowded = plan.whole > t.at_once() && rest > gemm_tensor_multiprocessors / 2 &&
+    const bool crowded = plan.whole > t.at_once() && rest > gemm_tensor_multiprocessors / 3 &&
                          rest <= gemm_tensor_multiprocessors && t.min_blocks > 1;
     if (crowded) rest = gemm_tensor_multiprocessors + 1;
     double time = plan.whole / t.at_once() * whole_tile;
