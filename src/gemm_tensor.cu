@@ -2,6 +2,7 @@
 // Compiles the rung tensor of gemm, which needs compute capability 9.0a.
 #include "gemm_tensor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -38,13 +39,15 @@ bool along_k(const MatrixView<const double>& operand) {
     return size(operand.column_stride) <= size(operand.row_stride);
 }
 
-/// Whether pairs of neighbours can be copied, wherever the operand begins: plans do not depend on
-/// addresses.
-bool in_pairs(const MatrixView<const double>& operand) {
+/// Plans do not depend on addresses: only on what lies between lines.
+TensorPitch pitch_of(const MatrixView<const double>& operand) {
     const bool is_along_k = along_k(operand);
     const std::int64_t stride = is_along_k ? operand.column_stride : operand.row_stride;
-    const std::int64_t line_stride = is_along_k ? operand.row_stride : operand.column_stride;
-    return stride == 1 && line_stride % 2 == 0;
+    const std::int64_t apart = is_along_k ? operand.row_stride : operand.column_stride;
+    if (stride != 1 || apart % 2 != 0) return TensorPitch::elements;
+    return apart % 4 != 0    ? TensorPitch::pairs
+           : apart % 16 != 0 ? TensorPitch::sectors
+                             : TensorPitch::lines;
 }
 
 void launch(device::Stream stream, const GemmTensorWork& work) {
@@ -55,8 +58,8 @@ void launch(device::Stream stream, const GemmTensorWork& work) {
 }  // namespace
 
 GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_scratch) {
-    const bool one_by_one = !in_pairs(call.a) || !in_pairs(call.b.transposed());
-    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, one_by_one, most_scratch);
+    const TensorPitch pitch = std::max(pitch_of(call.a), pitch_of(call.b.transposed()));
+    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, pitch, most_scratch);
 }
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,

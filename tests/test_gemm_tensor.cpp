@@ -241,7 +241,7 @@ void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     EXPECT_GE(plan.blocks, plan.workers);
     EXPECT_GE(plan.blocks, std::min(plan.whole, 1u));
     // Without memory for parts, whole tiles are left.
-    EXPECT_EQ(plan_gemm_tensor(m, n, k, false, 0).scratch_bytes, 0u);
+    EXPECT_EQ(plan_gemm_tensor(m, n, k, TensorPitch::lines, 0).scratch_bytes, 0u);
 }
 
 TEST(GemmTensorPlan, CoversEveryShape) {
@@ -259,8 +259,11 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_TRUE(plan_gemm_tensor(4096, 4096, 4096).together);
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 2048).together);    // the cache holds what they share
     EXPECT_FALSE(plan_gemm_tensor(1024, 1024, 65'536).together);  // one turn
+    // Small tiles suffer from lines between sectors.
+    EXPECT_EQ(plan_gemm_tensor(577, 577, 577).entry, 3);
+    EXPECT_LT(plan_gemm_tensor(577, 577, 577, TensorPitch::pairs).entry, 3);
     // What is copied one by one takes longer.
-    EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, true).seconds,
+    EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, TensorPitch::elements).seconds,
               plan_gemm_tensor(1023, 1023, 1023).seconds);
 }
 

@@ -13,6 +13,10 @@ namespace tinyblas {
 /// The multiprocessors that work is dealt to: those of an H200. Another number is only less even.
 inline constexpr unsigned gemm_tensor_multiprocessors = 132;
 
+/// How far an operand's lines lie apart: a multiple of 128 bytes, of 32 (a sector), of 16 (pairs
+/// can be copied) or of 8.
+enum class TensorPitch { lines, sectors, pairs, elements };
+
 /// Who owns what of C, and how k is walked.
 struct GemmTensorTile {
     int block_m, block_n;  // block tile
@@ -23,9 +27,9 @@ struct GemmTensorTile {
     int loader_registers;   // that the threads that load keep, a multiple of 8
     bool spread, swizzles;  // how tiles lie in shared memory (tensor_loader.cuh)
     // Microseconds on an H200, measured: a chunk of a block alone on its multiprocessor, and of one
-    // of many; how many times as long where elements are copied one by one; a tile besides its
-    // chunks; two parts that meet; a launch.
-    double chunk_alone, chunk, one_by_one, tile, meeting, launch;
+    // of many; a tile besides its chunks; two parts that meet; a launch.
+    double chunk_alone, chunk, tile, meeting, launch;
+    double longer[4];  // how many times as long chunks take, by TensorPitch
 
     static constexpr int loaders = 128;  // threads
     constexpr int warps_n() const { return block_n / warp_n; }
@@ -46,13 +50,13 @@ struct GemmTensorTile {
 
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
-    // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, one by one, tile, meeting, launch
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.1,  2.0,  3.74, 3.2 },
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 1.12, 0.9,  2.33, 2.1 },
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  1.11, 0.36, 2.71, 1.92},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 1.31, 0.25, 2.04, 2.09},
-    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.235, 0.19,  1.4,  0.22, 1.87, 1.82},
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  1.57, 0.16, 1.89, 1.69},
+    // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, tile, meeting, launch; longer
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {1, 1,    1.05, 1.1 }},
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {1, 1,    1.06, 1.12}},
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  0.36, 2.71, 1.92, {1, 1,    1.2,  1.11}},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 0.25, 2.04, 2.09, {1, 1.07, 1.45, 1.31}},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.235, 0.19,  0.22, 1.87, 1.82, {1, 1.17, 1.5,  1.4 }},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  0.16, 1.89, 1.69, {1, 1.05, 1.4,  1.56}},
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
@@ -168,13 +172,14 @@ constexpr double gemm_tensor_with_traffic(double work, double bytes) {
 /// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its
 /// memory traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
-                                     std::int64_t k, bool one_by_one = false) {
+                                     std::int64_t k, TensorPitch pitch = TensorPitch::lines) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     // `count` blocks side by side.
     const auto chunk = [&](unsigned count) {
         const double shared =
             t.chunk * ((count + gemm_tensor_multiprocessors - 1) / gemm_tensor_multiprocessors);
-        return (shared > t.chunk_alone ? shared : t.chunk_alone) * (one_by_one ? t.one_by_one : 1);
+        return (shared > t.chunk_alone ? shared : t.chunk_alone) *
+               t.longer[static_cast<int>(pitch)];
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     unsigned rest = plan.whole % t.at_once();
@@ -205,10 +210,9 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
 /// GPU are cut, if the memory for parts suffices: equally for all blocks, or into 2, 3, 4, 6, 8, 12
 /// ... each.
-/// @param one_by_one  whether some operand's neighbours cannot be copied in pairs: its leading
-///                    dimension is odd, or it has general strides
+/// @param pitch  of the operand that is worse
 constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::int64_t k,
-                                          bool one_by_one = false,
+                                          TensorPitch pitch = TensorPitch::lines,
                                           std::size_t most_scratch = static_cast<std::size_t>(-1)) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     GemmTensorPlan best;
@@ -217,7 +221,7 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
         const GemmTensorTile& t = gemm_tensor_table[entry];
         const auto consider = [&](GemmTensorSplit split) {
             GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
-            plan.seconds = gemm_tensor_seconds(plan, m, n, k, one_by_one);
+            plan.seconds = gemm_tensor_seconds(plan, m, n, k, pitch);
             // Of two that take as long, the one whose tiles are whole.
             if (split.cut > 0) plan.seconds += 0.3e-6;
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
