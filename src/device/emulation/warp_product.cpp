@@ -28,8 +28,8 @@ void multiply_fp64(double (&d)[4], const double (&a)[8], const double (&b)[4], P
     exchange(Exchange::shuffle, all, 0, lane, place);
     const Fragments* const row = &table[lane / 4 * 4];
     const Fragments* const columns = &table[lane % 4 * 8];
-    double d00 = d[0], d01 = d[1], d10 = d[2],
-           d11 = d[3];  // chains that do not wait for each other
+    // Four chains, none of which waits for another.
+    double d00 = d[0], d01 = d[1], d10 = d[2], d11 = d[3];
     for (unsigned p = 0; p < 16; ++p) {
         const double* const from = row[p % 4].a + p / 4 * 2;
         const double left = columns[p % 4].b[p / 4], right = columns[4 + p % 4].b[p / 4];
