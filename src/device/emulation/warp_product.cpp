@@ -2,6 +2,7 @@
 // What a warp's lanes compute together on tensor cores. Each lane leaves word where its fragments
 // are; all read them, and none goes on before that.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "device/emulation/device.hpp"
@@ -26,17 +27,18 @@ void multiply_fp64(double (&d)[4], const double (&a)[8], const double (&b)[4], P
     auto* const table = reinterpret_cast<Fragments*>(static_cast<std::uintptr_t>(at));
     table[lane] = {a, b};
     exchange(Exchange::shuffle, all, 0, lane, place);
-    const Fragments* const row = &table[lane / 4 * 4];
-    const Fragments* const columns = &table[lane % 4 * 8];
+    const std::size_t g = lane / 4, t = lane % 4;
+    const Fragments* const row = &table[g * 4];
+    const Fragments* const columns = &table[t * 8];
     // Four chains, none of which waits for another.
     double d00 = d[0], d01 = d[1], d10 = d[2], d11 = d[3];
-    for (unsigned p = 0; p < 16; ++p) {
-        const double* const from = row[p % 4].a + p / 4 * 2;
+    for (std::size_t p = 0; p < 16; ++p) {
+        const double top = row[p % 4].a[p / 4 * 2], bottom = row[p % 4].a[p / 4 * 2 + 1];
         const double left = columns[p % 4].b[p / 4], right = columns[4 + p % 4].b[p / 4];
-        multiply_add(d00, from[0], left);
-        multiply_add(d01, from[0], right);
-        multiply_add(d10, from[1], left);
-        multiply_add(d11, from[1], right);
+        multiply_add(d00, top, left);
+        multiply_add(d01, top, right);
+        multiply_add(d10, bottom, left);
+        multiply_add(d11, bottom, right);
     }
     d[0] = d00, d[1] = d01, d[2] = d10, d[3] = d11;
     exchange(Exchange::shuffle, all, 0, lane, place);
