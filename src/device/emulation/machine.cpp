@@ -34,8 +34,8 @@ std::uint64_t combine(Exchange kind, std::uint64_t before, std::uint64_t value, 
 }  // namespace
 
 Machine& machine() {
-    thread_local Machine machine;
-    return machine;
+    thread_local const auto machine = std::make_unique<Machine>();
+    return *machine;
 }
 
 void Machine::fail_current(const std::string& what) {
