@@ -51,6 +51,14 @@ PipelinedOperand prepare(const MatrixView<const float>& operand, bool turned, bo
     return prepared;
 }
 
+/// Takes the operand, whose neighbours lie along k, row by row.
+PipelinedOperand prepare_rows(const MatrixView<const float>& operand, GemmTile tile) {
+    PipelinedOperand prepared = {};
+    prepared.map = device::map_tiles(operand.data, operand.rows, operand.columns,
+                                     operand.row_stride, tile.block_m, tile.block_k, "gemm", true);
+    return prepared;
+}
+
 /// The product of whole tiles.
 void launch_tiles(device::Stream stream, const GemmCall<float>& call, const GemmPipelinedPlan& plan,
                   void* scratch, unsigned* counters) {
@@ -99,35 +107,38 @@ struct BatchOperand {
     }
 };
 
-/// `first`: rows are the index that it shares with C. `turns`: threads may turn its tiles, wherever
-/// they lie.
-BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t stride, bool turns) {
+/// `first`: rows are the index that it shares with C. `in_place`: even where neighbours lie along
+/// k.
+BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t stride,
+                           bool in_place) {
     constexpr std::int64_t longest = std::numeric_limits<int>::max();
     BatchOperand operand = {layout_of(first)};
     if (operand.layout == PipelinedLayout::other || stride < 0 ||
         std::max(first.rows, first.columns) > longest)
         return operand;
     const bool mapped = operand.layout == PipelinedLayout::mapped;
-    if (!mapped && turns) {
-        // Before a product's k lies the one before it.
-        operand.most = stride % 4 == 0 && shift_of(first) == 0 ? longest : 0;
-        return operand;
-    }
-    if (mapped) {
-        operand.k_apart = stride / first.column_stride;
-        operand.rows_apart = stride % first.column_stride;
-    } else {
-        // Packing reads what lies between: nothing may.
-        if (stride != 0 && stride != first.rows * first.row_stride) return operand;
-        operand.rows_apart = stride == 0 ? 0 : first.rows;
-    }
-    if (operand.rows_apart % 4 != 0) return operand;  // where the copy engine's tiles begin
     const auto most = [](std::int64_t extent, std::int64_t apart, std::int64_t end) {
         return apart == 0 ? longest : (end - extent) / apart + 1;
     };
-    operand.most = std::min(most(first.columns, operand.k_apart, longest),
-                            most(first.rows, operand.rows_apart,
-                                 mapped ? std::min(first.column_stride, longest) : longest));
+    if (!mapped && !in_place) {
+        // Packing reads what lies between: nothing may.
+        if (stride != 0 && stride != first.rows * first.row_stride) return operand;
+        operand.rows_apart = stride == 0 ? 0 : first.rows;
+        if (operand.rows_apart % 4 == 0)
+            operand.most = most(first.rows, operand.rows_apart, longest);
+        return operand;
+    }
+    // A map's lines: k or rows; how many of them, and how much along them, products are apart.
+    const std::int64_t pitch = mapped ? first.column_stride : first.row_stride;
+    if (pitch < (mapped ? first.rows : first.columns) || (!mapped && shift_of(first) != 0))
+        return operand;
+    const std::int64_t lines = stride / pitch, along = stride % pitch;
+    if (along % 4 != 0) return operand;  // where the copy engine's tiles begin
+    operand.k_apart = mapped ? lines : along;
+    operand.rows_apart = mapped ? along : lines;
+    operand.most =
+        std::min(most(mapped ? first.columns : first.rows, lines, longest),
+                 most(mapped ? first.rows : first.columns, along, std::min(pitch, longest)));
     return operand;
 }
 
@@ -160,8 +171,9 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
     const GemmTile t = pipelined_tile_of(products);
     const BatchOperand a = batch_a(x), b = batch_b(x);
+    const MatrixView<const float> all_a = a.all(x.a.first, x.count);
     const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);
-    const bool turn_a = a.layout != PipelinedLayout::mapped;
+    const bool along_k = a.layout != PipelinedLayout::mapped, by_rows = along_k && products > 1;
     const bool pack_b = b.layout != PipelinedLayout::mapped;
     void* packed = nullptr;
     if (pack_b) packed = context.scratch(pipelined_packed_bytes(all_b.rows, all_b.columns));
@@ -169,7 +181,8 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     PipelinedWork work = {
         x.alpha,
         x.beta,
-        prepare(a.all(x.a.first, x.count), turn_a, false, nullptr, t.block_m, none),
+        by_rows ? prepare_rows(all_a, t)
+                : prepare(along_k ? x.a.first : all_a, along_k, false, nullptr, t.block_m, none),
         prepare(all_b, false, pack_b, static_cast<std::byte*>(packed), t.block_n, pack),
         x.c.first,
         x.k(),
@@ -186,9 +199,11 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
-    const auto launch = products == 4   ? launch_gemm_pipelined<4>
-                        : products == 2 ? launch_gemm_pipelined<2>
-                                        : launch_gemm_pipelined<1>;
+    const auto launch = products == 1 ? launch_gemm_pipelined<1>
+                        : products == 2
+                            ? by_rows ? launch_gemm_pipelined<2, true> : launch_gemm_pipelined<2>
+                        : by_rows ? launch_gemm_pipelined<4, true>
+                                  : launch_gemm_pipelined<4>;
     launch(context.stream(), work);
 }
 

@@ -109,14 +109,14 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
     }
     for (const GemmBatchExtents& x : {GemmBatchExtents{256, 256, 64, 67},  // a second turn for one
                                       {256, 256, 256, 16},
-                                      {127, 256, 64, 1000},
+                                      {64, 256, 64, 1000},
                                       {256, 256, 16, 1000},
                                       {128, 128, 128, 512, true, true}})  // B would be packed
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
     EXPECT_EQ(plan({128, 128, 128, 512, true, true, true}, 512).route, pipelined);  // but once
     for (const auto& [n, entry] :
          {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}, {192, 4}})
-        EXPECT_EQ(plan({256, n, 64, 1000}, 1000).entry, entry) << n;
+        EXPECT_EQ(plan({256, n, 512, 1000}, 1000).entry, entry) << n;
     EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
     EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
     // Rows beyond a grid's y, which other tiles cannot have.

@@ -621,11 +621,50 @@ TEST(Phases, CarryTilesWithZerosOutsideTheMatrix) {
         }
 }
 
+struct SwizzledShared {
+    alignas(512) float tile[16][16];
+    std::uint64_t barrier;
+};
+/// to = a tile of 16 x 16 from (row, column) on, as it lies in shared memory.
+__global__ void swizzled_tile(float* to, const __grid_constant__ device::TileMap map, int row,
+                              int column) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    auto& shared = device::shared<struct SwizzledTile, SwizzledShared>();
+    const auto barrier = device::SharedPointer<std::uint64_t>(&shared.barrier).address();
+    if (threadIdx.x == 0) {
+        device::make_barrier(barrier, 1);
+        device::publish_barriers();
+        device::arrive_expecting(barrier, sizeof shared.tile);
+        device::copy_tile(device::SharedPointer<float>(&shared.tile[0][0]).address(), map, row,
+                          column, barrier);
+    }
+    __syncthreads();
+    device::wait_for_phase(barrier, 0);
+    for (unsigned i = threadIdx.x; i < 256; i += 32) to[i] = shared.tile[i / 16][i % 16];
+}
+
+TEST(Phases, SwizzledTilesPutVectorsOfEightRowsIntoAllBanks) {
+    if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
+    constexpr int rows = 30, columns = 24, stride = 28, row = 17, column = 12;
+    Buffer<float> from(rows * stride), to(256);
+    for (int i = 0; i < rows * stride; ++i)
+        from[i] = i % stride < columns ? static_cast<float>(i + 1) : NAN;
+    const auto map = device::map_tiles(from.data(), rows, columns, stride, 16, 16, "test", true);
+    run(swizzled_tile, 1, 32, to.data(), map, row, column);
+    for (int r = 0; r < 16; ++r)
+        for (int c = 0; c < 16; ++c) {
+            const bool inside = row + r < rows && column + c < columns;
+            const float expected = inside ? from[(row + r) * stride + column + c] : 0.0f;
+            EXPECT_EQ(to[r * 16 + (c / 4 ^ r / 2 % 4) * 4 + c % 4], expected) << r << ", " << c;
+        }
+}
+
 TEST(Phases, AMapOfWhatTheCopyEngineCannotReadIsRefused) {
     Buffer<float> from(64);
     EXPECT_THROW(device::map_tiles(from.data() + 1, 4, 8, 8, 4, 8, "test"), Error);
     EXPECT_THROW(device::map_tiles(from.data(), 4, 7, 7, 4, 8, "test"), Error);
     EXPECT_THROW(device::map_tiles(from.data(), 4, 8, 8, 4, 260, "test"), Error);
+    EXPECT_THROW(device::map_tiles(from.data(), 4, 8, 8, 4, 32, "test", true), Error);
 }
 
 /// A kind of number of 16 bits, as its definition says: `digits` significant bits, the last of

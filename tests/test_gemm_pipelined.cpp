@@ -100,7 +100,7 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
     // 256 x 256 x 64 each; nothing is read.
     auto* const somewhere = reinterpret_cast<float*>(std::uintptr_t{1} << 20);
     const MatrixView<const float> deep = {somewhere, 256, 64, 1, 256};    // A, mapped
-    const MatrixView<const float> along_k = {somewhere, 256, 64, 64, 1};  // A, turned
+    const MatrixView<const float> along_k = {somewhere, 256, 64, 64, 1};  // A, row by row
     const MatrixView<const float> flat = {somewhere, 64, 256, 256, 1};    // B, mapped
     const MatrixView<const float> upright = {somewhere, 64, 256, 1, 64};  // B, packed
     const MatrixView<const float> general = {somewhere, 256, 64, 128, 2};
@@ -118,7 +118,14 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
     constexpr std::int64_t extents = ((std::int64_t{1} << 31) - 1 - 64) / 64 + 1;
     EXPECT_EQ(most([](Batch&) {}), extents);
     EXPECT_EQ(most([](Batch& x) { x.a.stride = x.b.stride = 0; }), std::int64_t{1} << 27);
-    EXPECT_EQ(most([&](Batch& x) { x.a.first = along_k; }), extents);
+    EXPECT_EQ(most([&](Batch& x) { x.a.first = along_k; }),
+              ((std::int64_t{1} << 31) - 1 - 256) / 256 + 1);
+    EXPECT_EQ(most([&](Batch& x) {  // in lines of 4096
+                  x.a.first = along_k;
+                  x.a.first.row_stride = 4096;
+                  x.a.stride = 512;
+              }),
+              8);
     EXPECT_EQ(most(packed), 1024);
     EXPECT_EQ(most(shared), extents);
     // Side by side in lines of 4096.

@@ -14,11 +14,12 @@
 //                                                         (or a kernel of its own, where many meet)
 //   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch;
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
-//                in the last turns of fewer, so that all blocks have some
+//                in the last turns of fewer, so that all blocks have some. Where neighbours of A
+//                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
-// waiting for one or two cycles: issue slots are 88 % busy. With 4 products a tile, turning A: each
-// 16 k of it take 1.3 times as long.
+// waiting for one or two cycles: issue slots are 88 % busy. So does a multiply-add that shares no
+// operand with the one before, as there are where ptxas leaves the source's order.
 #pragma once
 
 #include "pipelined_loaders.cuh"
@@ -38,12 +39,14 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<products>& ring,
 }
 
 /// The role of the warps that multiply. `products`: of a tile, each its own part of the warps'.
-template <int products>
+/// `a_by_rows`: how A's tiles lie.
+template <int products, bool a_by_rows>
 __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                                                 PipelinedShared<products>& shared) {
-    using Sums = PipelinedSums<products>;
-    constexpr int block_k = Sums::t.block_k, lines = Sums::t.lines(sizeof(float));
-    constexpr unsigned parts = block_k / lines;  // of a stage
+    using Sums = PipelinedSums<products, a_by_rows>;
+    constexpr int block_k = Sums::t.block_k;
+    constexpr int lines = products == 1 ? Sums::t.lines(sizeof(float)) : 4;  // 4: smaller
+    constexpr unsigned parts = block_k / lines;                              // of a stage
     PipelinedRing<products> ring(shared, 0);
     for_each_piece(work, [&](const PipelinedPiece& piece) {
         const int own = Sums::product();
@@ -52,7 +55,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
             pass_stages(ring, piece);
             return;
         }
-        typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0][0], &shared.b[0][own][0][0]);
+        typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
         ring.wait_full();
         auto line = tile.line(ring.stage() * products * block_k);
         tile.start(line);
@@ -71,6 +74,9 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                     ring.wait_full();
                     line = tile.line(ring.stage() * products * block_k);
                 }
+            } else if constexpr (a_by_rows) {
+                line = tile.line(ring.stage() * products * block_k +
+                                 static_cast<int>(parts - left % parts) * lines);
             } else {
                 line = line + lines;
             }
@@ -97,13 +103,14 @@ __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
     device::publish_barriers();
 }
 
-template <int products>
+/// `a_by_rows`: how A's tiles lie.
+template <int products, bool a_by_rows>
 __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     gemm_pipelined(const __grid_constant__ PipelinedWork work) {
     if constexpr (!device::reallocates_registers) {
         device::trap();
     } else {
-        constexpr GemmTile t = pipelined_tile;
+        constexpr GemmTile t = pipelined_block(products, a_by_rows);
         auto& shared = device::large_shared<PipelinedShared<products>>();
         if (threadIdx.x == 0) make_barriers(work, shared);
         __syncthreads();
@@ -119,21 +126,19 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
             if (products == 2 && loader >= -t.multipliers() / 64 && work.load.turns() > 1)
                 device::let_time_pass<18'000>();
             device::claim_registers<t.multiplier_registers()>();
-            multiply_stages(work, shared);
+            multiply_stages<products, a_by_rows>(work, shared);
             return;
         }
         device::give_up_registers<t.loader_registers>();
-        if (work.a.turned) {
-            load_stages<true, products>(work, shared);
-        } else if (loader == 0) {
-            if (threadIdx.x % 32 == 0) load_stages<false, products>(work, shared);
-        }
+        if constexpr (products == 1)
+            if (work.a.turned) return turn_stages(work, shared);
+        if (loader == 0 && threadIdx.x % 32 == 0) load_stages<products, a_by_rows>(work, shared);
     }
 }
 
-template <int products>
+template <int products, bool a_by_rows = false>
 void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
-    device::launch_large_dependent("gemm", gemm_pipelined<products>, work.load.blocks,
+    device::launch_large_dependent("gemm", gemm_pipelined<products, a_by_rows>, work.load.blocks,
                                    pipelined_tile.threads(), sizeof(PipelinedShared<products>),
                                    stream, work);
     if (work.load.cut == 0 || work.counters) return;

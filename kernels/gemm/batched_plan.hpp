@@ -63,12 +63,14 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
 }
 
 /// Estimated microseconds of a batch whose blocks share a multiprocessor with so many others, at
-/// most, one after the other or at once; stages have `depth` k. Of doubles, beside what they move.
+/// most, one after the other or at once; stages have `depth` k, and `turned` operands are. Of
+/// doubles, beside what they move.
 constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
-                                         double blocks, int depth, Scalar type = Scalar::float32) {
+                                         double blocks, int depth, int turned,
+                                         Scalar type = Scalar::float32) {
     const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
-    const double work = k * of_k + t.block * blocks;
+    const double work = k * of_k * (1 + t.turning * turned) + t.block * blocks;
     return t.start +
            (type == Scalar::float64 ? gemm_tensor_with_traffic(work, x.bytes_of_doubles()) : work);
 }
@@ -93,15 +95,10 @@ struct GemmBatchFastest {
         for (int e = 0; e < gemm_batch_entries; ++e) {
             const GemmBatchTile& tile = gemm_batch_table[e];
             if (tile.type != type || tile.times.start == 0) continue;
-            GemmBatchTimes times = tile.times;
-            const double turning =
-                type == Scalar::float64 ? 1 + gemm_batch_turning * x.turned() : 1;
-            times.latency *= turning;
-            times.load *= turning;
-            consider(
-                gemm_batch_tile(e),
-                gemm_batch_microseconds(times, x, gemm_batch_blocks_each(x, tile.edge, tile.edge),
-                                        tile.depth, type));
+            consider(gemm_batch_tile(e),
+                     gemm_batch_microseconds(tile.times, x,
+                                             gemm_batch_blocks_each(x, tile.edge, tile.edge),
+                                             tile.depth, x.turned(), type));
         }
     }
     /// The rung pipelined, in as many launches alike as `most` products each ask for.
@@ -119,7 +116,7 @@ struct GemmBatchFastest {
                 pipelined_tiles(x.m, x.n, products) * whole, pipelined_multiprocessors));
             double time = gemm_batch_microseconds(
                 gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], x,
-                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k);
+                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k, 0);
             if (x.b_along_k)  // which is packed
                 time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
                                 static_cast<double>(x.n) *
@@ -134,15 +131,16 @@ struct GemmBatchFastest {
 /// `pipelined`: the products that that rung takes in a launch.
 constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
                                                  std::int64_t pipelined) {
-    const bool deep = x.k >= 256 || x.n <= 64 || (x.k >= 128 && x.tiles(64) <= 528);
-    constexpr GemmTile t = gemm_table[gemm_batch_tuned[0]].tile;  // the other's blocks are as large
     GemmBatchFastest fastest;
-    fastest.consider(
-        gemm_batch_tuned_entry(gemm_batch_tuned[deep ? 0 : 1]),
-        gemm_batch_microseconds(gemm_batch_tuned_times, x,
-                                gemm_batch_blocks_each(x, t.block_m, t.block_n), t.block_k));
+    for (int e = 0; e < 2; ++e) {
+        const GemmTile& t = gemm_table[gemm_batch_tuned[e]].tile;
+        fastest.consider(gemm_batch_tuned_entry(gemm_batch_tuned[e]),
+                         gemm_batch_microseconds(gemm_batch_tuned_times[e], x,
+                                                 gemm_batch_blocks_each(x, t.block_m, t.block_n),
+                                                 t.block_k, x.b_along_k ? 1 : 0));
+    }
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
-    if (pipelined > 0 && x.m >= pipelined_tile.block_m && x.k >= 32)
+    if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
     return fastest.plan;
 }
@@ -159,7 +157,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
                 {GemmBatchRoute::tensor, e, most},
                 gemm_batch_microseconds(gemm_batch_tensor_times[e], x,
                                         gemm_batch_blocks_each(x, t.block_m, t.block_n), t.block_k,
-                                        Scalar::float64));
+                                        0, Scalar::float64));
     }
     // No such C fits a GPU: the launch of these says that a grid ends.
     return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);

@@ -11,9 +11,10 @@ namespace tinyblas {
 
 /// Microseconds on an H200, fitted to batches of 2 to 512 products (double: to 10,000) with extents
 /// from 40 to 2048 and k from 32 to 512: of a launch; of a k while few blocks share a
-/// multiprocessor, and each block's share of it while many do; of a block besides.
+/// multiprocessor, and each block's share of it while many do; of a block besides; by how much
+/// longer a k takes for each operand that is turned.
 struct GemmBatchTimes {
-    double start, latency, load, block;
+    double start, latency, load, block, turning = 0;
 };
 
 /// A block owns an edge x edge tile of one C, or all of `matrices` C that are no larger.
@@ -35,15 +36,15 @@ struct GemmBatchTile {
 
 // clang-format off
 inline constexpr GemmBatchTile gemm_batch_table[] = {
-    // type           edge depth share m,n matrices blocks turns  start, latency, load, block
+    // type           edge depth share m,n matrices blocks turns  start, latency, load, block, turning
     {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
-    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {2.1, 0.0234, 0.00913, 0.1}},  // n = 32: 3,840 GB/s
-    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.94, 0.0149, 0.015, 0}},  // few products: n = 64, 16 of them: 2.9 us
-    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {2.2, 0.0249, 0.0183, 0}},  // n = 48: 3,100 GB/s
-    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.93, 0.037, 0.0287, 0.39}},  // n = 64: 3,060 GB/s
-    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.54, 0.0768, 0.0642, 1.17}},  // n = 96: 1,960 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {2.6, 0.005, 0.00903, 0.011, 0.185}},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.5, 0.029, 0.012, 0, 0.141}},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {2.8, 0.0236, 0.0216, 0, 0.053}},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {2.65, 0.035, 0.0292, 0.216, 0.079}},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.5, 0.029, 0.0662, 0.884, 0.057}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
-    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232}},  // n = 32: 4,280 GB/s
+    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232, 0.447}},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
 };
 // clang-format on
@@ -53,9 +54,10 @@ inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 /// these alone is not worth its size there.
 constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
 
-/// Lines of gemm_table that also make batches, and the times of the first one, or of the second.
+/// Lines of gemm_table that also make batches, and the times of those for float; only B is turned.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
-inline constexpr GemmBatchTimes gemm_batch_tuned_times = {2.61, 0.0496, 0.0427, 2.08};
+inline constexpr GemmBatchTimes gemm_batch_tuned_times[] = {{4, 0.005, 0.0393, 2.99, 0.08},
+                                                            {4, 0.0601, 0.0474, 1.33, 0.08}};
 
 /// Of the lines of gemm_tensor_table.
 inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {
@@ -64,12 +66,9 @@ inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {
     {1.76, 0.00467, 0.00572, 0.327}, {1.87, 0.00274, 0.00429, 0.203}};
 static_assert(std::size(gemm_batch_tensor_times) == gemm_tensor_entries);
 
-/// By how much longer a k of double takes for each operand that is turned (GemmBatchTile::turns).
-inline constexpr double gemm_batch_turning = 0.447;
-
-/// Of the rung pipelined with 1, 2 and 4 products a tile; then where threads turn A.
+/// Of the rung pipelined with 1, 2 and 4 products a tile; then where A's neighbours lie along k.
 inline constexpr GemmBatchTimes gemm_batch_pipelined_times[2][3] = {
     {{4.5, 0, 0.154, 3.0}, {4.5, 0, 0.156, 1.9}, {2.5, 0, 0.17, 3.3}},
-    {{4.2, 0, 0.152, 4.4}, {4.5, 0, 0.163, 4.3}, {2.5, 0, 0.18, 5.2}}};
+    {{4.2, 0, 0.152, 4.4}, {4.5, 0, 0.164, 1.5}, {2.5, 0, 0.177, 1.5}}};
 
 }  // namespace tinyblas

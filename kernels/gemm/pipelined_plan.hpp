@@ -11,14 +11,21 @@
 
 namespace tinyblas {
 
-/// 9 stages, and warps that load and keep 72 registers each: with fewer they would spill, and one
-/// spill anywhere costs the main loop its choice of register banks.
+/// 9 stages, and warps that turn A's tiles and keep 72 registers each: with fewer they would spill,
+/// and one spill anywhere costs the main loop its choice of register banks.
 inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
 /// Of a batch whose C are narrow, 2 or 4 products have their parts of the threads, side by side.
-inline constexpr GemmTile pipelined_tile_2 = {128, 128, 16, 64, 64, 16, 8, 7, 1, 128, 72};
-inline constexpr GemmTile pipelined_tile_4 = {128, 64, 16, 64, 64, 16, 8, 4, 1, 128, 72};
+inline constexpr GemmTile pipelined_tile_2 = {128, 128, 16, 64, 64, 16, 8, 7, 1};
+inline constexpr GemmTile pipelined_tile_4 = {128, 64, 16, 64, 64, 16, 8, 4, 1};
 constexpr GemmTile pipelined_tile_of(int products) {
     return products == 4 ? pipelined_tile_4 : products == 2 ? pipelined_tile_2 : pipelined_tile;
+}
+/// The threads of a block and their registers: where no warps turn tiles, multipliers get more; but
+/// with 4 products whose A lie k by k, ptxas finds better banks in fewer (3 % of the time).
+constexpr GemmTile pipelined_block(int products, bool a_by_rows) {
+    GemmTile block = pipelined_tile;
+    if (products == 2 || a_by_rows) block.loader_registers = 24;
+    return block;
 }
 
 /// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
@@ -210,11 +217,22 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         };
         plan.pack_a_bytes = packed(plan.pack_a, m);
         plan.pack_b_bytes = packed(plan.pack_b, n);
-        // `met`: pieces that meet in a tile, as many as blocks share it, or in any number.
-        const auto consider = [&](std::int64_t cut, std::int64_t blocks, std::int64_t met = 0,
-                                  bool even = false) {
-            if (cut * steps >= std::int64_t{1} << 31 || (cut > 0 && cut * steps < 2 * blocks))
-                return;
+        // The first `cut` tiles are cut for so many blocks (0: no such plan). `met`: pieces that
+        // meet in a tile, as many as blocks share it, or in any number.
+        struct Cut {
+            std::int64_t cut, blocks, met;
+            bool even;
+        };
+        const std::int64_t split = at_once / tiles, last = tiles % at_once;
+        const Cut cuts[] = {
+            {0, tiles < at_once ? tiles : at_once, 0, false},
+            {tiles, split > 1 ? tiles * split : 0, split, true},
+            {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0, false},
+            {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0, false}};
+        for (const auto& [cut, blocks, met, even] : cuts) {
+            if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
+                (cut > 0 && cut * steps < 2 * blocks))
+                continue;
             plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
                          static_cast<unsigned>(cut), static_cast<unsigned>(steps),
                          static_cast<unsigned>(blocks)};
@@ -245,13 +263,6 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             plan.fits = true;
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
                 best = plan;
-        };
-        consider(0, tiles < at_once ? tiles : at_once);
-        const std::int64_t split = at_once / tiles, last = tiles % at_once;
-        if (split > 1) consider(tiles, tiles * split, split, true);
-        if (last > 0) {
-            consider(last, at_once, at_once / last + 1);
-            if (tiles > at_once) consider(last + at_once, at_once);
         }
     }
     return best;

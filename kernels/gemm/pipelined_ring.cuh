@@ -12,9 +12,9 @@
 
 namespace tinyblas {
 
-/// An operand with the extent that it shares with C. Either the copy engine brings its tiles, k by
-/// k; or (A alone) its neighbours lie along k, in `rows` rows `stride` apart, and threads turn
-/// them.
+/// An operand with the extent that it shares with C. The copy engine brings its tiles: k by k, or
+/// of A, where neighbours lie along k and a tile has several products, row by row; or (A alone)
+/// neighbours lie along k, in `rows` rows `stride` apart, and threads turn them.
 struct PipelinedOperand {
     device::TileMap map;
     const float* data;
@@ -61,7 +61,7 @@ struct PipelinedLines {
 template <int products>
 struct PipelinedShared {
     static constexpr GemmTile t = pipelined_tile_of(products);
-    alignas(128) float a[t.stages][products][t.block_k][t.block_m];
+    alignas(512) float a[t.stages][products][t.block_k * t.block_m];  // k by k, or row by row
     alignas(128) float b[t.stages][products][t.block_k][t.block_n];
     PipelinedLines<products> lines[pipelined_tile.multipliers() / 32];
     std::uint64_t full[t.stages], empty[t.stages];

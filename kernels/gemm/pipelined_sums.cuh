@@ -2,8 +2,11 @@
 // How the rung pipelined ends a piece: what adds pieces of k up, and from a thread's sums to C.
 #pragma once
 
+#include <type_traits>
+
 #include "parts.cuh"
 #include "pipelined_ring.cuh"
+#include "pipelined_rows.cuh"
 #include "thread_tile.cuh"
 
 namespace tinyblas {
@@ -49,12 +52,12 @@ __device__ __forceinline__ bool comes_last(const PipelinedWork& work, unsigned t
 
 /// A thread's sums times alpha, in registers of their own: what reached 16-byte stores would have
 /// to lie in aligned fours, and the main loop's accumulators could not keep to the banks where they
-/// meet no operand.
-template <int products>
+/// meet no operand. `a_by_rows`: how A's tiles lie.
+template <int products, bool a_by_rows = false>
 class PipelinedSums {
   public:
     static constexpr GemmTile t = pipelined_tile_of(products);
-    using Tile = ThreadTile<float, t, 0>;
+    using Tile = std::conditional_t<a_by_rows, PipelinedRowsTile<t>, ThreadTile<float, t, 0>>;
 
     /// Of the tile's products, the calling thread's, and its place among that one's threads.
     static __device__ __forceinline__ int product() {
@@ -115,8 +118,6 @@ class PipelinedSums {
   private:
     static constexpr int count = t.thread_m * t.thread_n;
 
-    /// Of the thread's rows, `row`-th: how far below the first one.
-    static constexpr int down(int row) { return row / 4 * 4 * t.lanes_m() + row % 4; }
     __device__ __forceinline__ float& sum(int row, int v) { return sums_[row * t.thread_n + v]; }
 
     /// Where 16 bytes of C can be taken at once.
@@ -132,7 +133,7 @@ class PipelinedSums {
             for_each_row(&c(i, j), c.row_stride, [&](int row, float* at) {
 #pragma unroll
                 for (int v = 0; v < t.thread_n; v += 4)
-                    if (down(row) < rows && v * t.lanes_n() < columns)
+                    if (Tile::down(row) < rows && v * t.lanes_n() < columns)
                         body(row, v, at + v * t.lanes_n());
             });
         };
@@ -159,7 +160,6 @@ class PipelinedSums {
                                                 const PipelinedWorkload::Place& place,
                                                 PipelinedLines<products>& lines) {
         constexpr int at_once = 2, parts = t.warp_n / 32;  // of a thread's rows, of a line
-        constexpr int step = 4;                            // from one lane's line to the next one's
         // Found anew: with what the main loop has of it, that loop would take more instructions.
         const int own_thread = static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers();
         const int lane = own_thread % 32, first_thread = own_thread - lane;
@@ -170,7 +170,7 @@ class PipelinedSums {
         const auto columns = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
         float* first = &c(i, j);
 #pragma unroll 1
-        for (int vectors = t.thread_m / 4; vectors > 0; --vectors, rows -= 4 * step) {
+        for (int vectors = t.thread_m / 4; vectors > 0; --vectors, rows -= Tile::down(4)) {
 #pragma unroll
             for (int row = 0; row < 4; row += at_once) {
                 float values[at_once][t.lanes_m()][parts], old[at_once][t.lanes_m()][parts];
@@ -183,7 +183,8 @@ class PipelinedSums {
 #pragma unroll
                             for (int p = 0; p < parts; ++p)
                                 body(values[r][l][p], old[r][l][p], to[r][l][p],
-                                     down(row + r) + step * l < rows && 32 * p < columns);
+                                     Tile::down(row + r) + Tile::lane_rows * l < rows &&
+                                         32 * p < columns);
                 };
 #pragma unroll
                 for (int r = 0; r < at_once; ++r) {
@@ -195,10 +196,10 @@ class PipelinedSums {
                         for (int p = 0; p < parts; ++p)
                             to[r][l][p] =
                                 p == 0 ? at : device::opaque(at + 32 * p * c.column_stride);
-                        at = device::opaque(at + step * c.row_stride);
+                        at = device::opaque(at + Tile::lane_rows * c.row_stride);
                     }
-                    first =
-                        device::opaque(first + (down(row + r + 1) - down(row + r)) * c.row_stride);
+                    first = device::opaque(first + (Tile::down(row + r + 1) - Tile::down(row + r)) *
+                                                       c.row_stride);
                 }
                 if (work.beta != 0) {
                     for_each([&](float&, float& before, const float* from, bool exists) {
@@ -223,7 +224,7 @@ class PipelinedSums {
     __device__ __forceinline__ void exchange(int row, int lane, PipelinedLines<products>& lines,
                                              float (&values)[lanes][parts]) {
         constexpr int at_once = PipelinedLines<products>::at_once;
-        const int own = Tile::row(lane) / 4;
+        const int own = Tile::row(lane) / Tile::lane_rows;
 #pragma unroll
         for (int first = 0; first < lanes; first += at_once) {
             if (at_once == lanes || own == first)
@@ -251,7 +252,7 @@ class PipelinedSums {
 #pragma unroll
         for (int row = 0; row < count / t.thread_n; ++row) {
             body(row, at);
-            at = device::opaque(at + (down(row + 1) - down(row)) * stride);
+            at = device::opaque(at + (Tile::down(row + 1) - Tile::down(row)) * stride);
         }
     }
 
@@ -288,8 +289,8 @@ __global__ void __launch_bounds__(pipelined_tile.multipliers())
     const int row = static_cast<int>(number) / t.thread_n,
               v = static_cast<int>(number) % t.thread_n;
     const auto place = work.load.place(tile);
-    const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(static_cast<int>(thread)) +
-                           row / 4 * 4 * t.lanes_m() + row % 4;
+    const std::int64_t i =
+        std::int64_t{place.i} * t.block_m + Tile::row(static_cast<int>(thread)) + Tile::down(row);
     const std::int64_t j = std::int64_t{place.j} * t.block_n +
                            Tile::column(static_cast<int>(thread)) + v / 4 * 4 * t.lanes_n() + v % 4;
     if (i >= work.c.rows || j >= work.c.columns) return;

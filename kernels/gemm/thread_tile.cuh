@@ -106,8 +106,7 @@ class ThreadTile {
                 T sums[vector];
 #pragma unroll
                 for (int e = 0; e < vector; ++e) sums[e] = acc_[i][j + e];
-                visit(i0 + i / vector * vector * t.lanes_m() + i % vector, j0 + j * t.lanes_n(),
-                      sums);
+                visit(i0 + down(i), j0 + j * t.lanes_n(), sums);
 #pragma unroll
                 for (int e = 0; e < vector; ++e) acc_[i][j + e] = sums[e];
             }
@@ -128,6 +127,10 @@ class ThreadTile {
     static __device__ int column(int thread) {
         return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
     }
+    /// Of the thread's rows, the i-th: how far below the first one.
+    static constexpr int down(int i) { return i / vector * vector * t.lanes_m() + i % vector; }
+    /// From a lane's first row to that of the lane below.
+    static constexpr int lane_rows = vector;
 
   private:
     // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.

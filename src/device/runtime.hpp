@@ -89,11 +89,13 @@ std::int64_t longest_texture(int element_bytes, int device, const char* operatio
 /// How the copy engine finds tiles of a matrix in memory: a kernel's parameter, for copy_tile() of
 /// device.hpp. The matrix has `rows` rows of `columns` floats, `stride` elements apart, data and
 /// stride multiples of 16 bytes; a tile is at most 256 x 256, its rows multiples of 16 bytes.
+/// `swizzled`: its rows have 16 floats, and of row r's four vectors number v is put where vector v
+/// ^ (r / 2 % 4) would lie, so that the same one of eight neighbouring rows fills all banks once.
 struct alignas(64) TileMap {
     std::uint64_t words[16];
 };
 TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                  int tile_rows, int tile_columns, const char* operation);
+                  int tile_rows, int tile_columns, const char* operation, bool swizzled = false);
 
 /// `rows` rows of `width` bytes; `pitch` becomes the distance of two rows, at least `width` and a
 /// multiple of `element_size`. Memory comes and goes even while a stream is being captured.

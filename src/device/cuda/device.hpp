@@ -85,7 +85,7 @@ __device__ __forceinline__ Storage& shared() {
 /// many bytes.
 template <class Storage>
 __device__ __forceinline__ Storage& large_shared() {
-    extern __shared__ uint4 tinyblas_large_shared[];
+    extern __shared__ __align__(1024) uint4 tinyblas_large_shared[];
     return *reinterpret_cast<Storage*>(tinyblas_large_shared);
 }
 
@@ -552,8 +552,8 @@ __device__ __forceinline__ void copy_bulk(SharedAddress to, const void* from, un
         : "memory");
 }
 /// Copies the tile of a matrix whose first element is (row, column), row by row without gaps, to a
-/// multiple of 128 bytes in shared memory, and tells the barrier of all its bytes: what lies
-/// outside the matrix becomes zero. `column` is a multiple of 4. `map`: a kernel's
+/// multiple of 128 bytes (512 if swizzled) in shared memory, and tells the barrier of all its
+/// bytes: what lies outside the matrix becomes zero. `column` is a multiple of 4. `map`: a kernel's
 /// __grid_constant__ parameter.
 __device__ __forceinline__ void copy_tile(SharedAddress to, const TileMap& map, int row, int column,
                                           SharedAddress barrier) {

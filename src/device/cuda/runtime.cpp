@@ -300,7 +300,7 @@ void copy_2d(Stream stream, void* to, std::size_t to_pitch, const void* from,
 }
 
 TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                  int tile_rows, int tile_columns, const char* operation) {
+                  int tile_rows, int tile_columns, const char* operation, bool swizzled) {
     static_assert(sizeof(TileMap) == sizeof(CUtensorMap));
     const cuuint64_t extents[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
     const cuuint64_t pitch = static_cast<cuuint64_t>(stride) * sizeof(float);
@@ -310,7 +310,8 @@ TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, st
     CUtensorMap map;
     const CUresult result = tile_encoder(operation)(
         &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(data), extents, &pitch, tile,
-        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        swizzled ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_NONE,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS)
         fail(Status::device_error, operation, ": cuTensorMapEncodeTiled: no map of ", rows, " x ",

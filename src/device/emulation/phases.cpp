@@ -2,6 +2,8 @@
 // The words of kernels that count phases, and the copies that end them.
 #include "device/emulation/phases.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -105,8 +107,8 @@ void copy_bulk(std::byte* to, const void* from, unsigned bytes, std::byte* barri
 
 void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte* barrier,
                Place place) {
-    require_aligned(to, 128, place);
     const EmulatedTileMap tile = emulated(map);
+    require_aligned(to, tile.swizzled ? 512 : 128, place);
     // By value: the copy is made when this call has long returned.
     const auto inside = [=](std::int64_t r) {
         return r >= 0 && r < tile.rows && column >= 0 && column < tile.columns;
@@ -127,6 +129,12 @@ void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte
                 std::memset(line, 0, width);
                 if (inside(row + r))
                     std::memcpy(line, tile.data + (row + r) * tile.stride + column, valid);
+                if (!tile.swizzled) continue;
+                std::array<std::array<std::byte, 16>, 4> vectors;
+                std::memcpy(vectors.data(), line, width);
+                for (unsigned v = 0; v < 4; ++v)
+                    std::memcpy(line + (v ^ static_cast<unsigned>(r) / 2 % 4) * 16,
+                                vectors[v].data(), 16);
             }
         },
         place);

@@ -94,17 +94,18 @@ std::int64_t longest_texture(int, int, const char*) { return 1 << 14; }
 std::size_t texture_alignment(int, const char*) { return 512; }
 
 TileMap map_tiles(const float* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                  int tile_rows, int tile_columns, const char* operation) {
+                  int tile_rows, int tile_columns, const char* operation, bool swizzled) {
     constexpr std::int64_t most = std::int64_t{1} << 32;
     const bool valid = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 4 == 0 &&
                        stride > 0 && rows > 0 && columns > 0 && rows <= most && columns <= most &&
                        tile_rows > 0 && tile_rows <= 256 && tile_columns > 0 &&
-                       tile_columns <= 256 && tile_columns % 4 == 0;
+                       tile_columns <= 256 && tile_columns % 4 == 0 &&
+                       (tile_columns == 16 || !swizzled);
     if (!valid)
         fail(Status::device_error, operation, ": there is no map of ", rows, " x ", columns,
              " floats, ", stride, " apart, at ", data, " for tiles of ", tile_rows, " x ",
-             tile_columns);
-    const EmulatedTileMap tile = {data, rows, columns, stride, tile_rows, tile_columns};
+             tile_columns, swizzled ? ", swizzled" : "");
+    const EmulatedTileMap tile = {data, rows, columns, stride, tile_rows, tile_columns, swizzled};
     TileMap map = {};
     std::memcpy(&map, &tile, sizeof tile);
     return map;

@@ -13,6 +13,7 @@ struct EmulatedTileMap {
     const float* data;
     std::int64_t rows, columns, stride;
     int tile_rows, tile_columns;
+    bool swizzled;
 };
 static_assert(sizeof(EmulatedTileMap) <= sizeof(TileMap));
 
