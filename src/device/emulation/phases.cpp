@@ -132,8 +132,8 @@ void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte
                 if (!tile.swizzled) continue;
                 std::array<std::array<std::byte, 16>, 4> vectors;
                 std::memcpy(vectors.data(), line, width);
-                for (unsigned v = 0; v < 4; ++v)
-                    std::memcpy(line + (v ^ static_cast<unsigned>(r) / 2 % 4) * 16,
+                for (std::size_t v = 0; v < vectors.size(); ++v)
+                    std::memcpy(line + (v ^ static_cast<std::size_t>(r) / 2 % 4) * 16,
                                 vectors[v].data(), 16);
             }
         },
