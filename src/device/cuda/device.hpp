@@ -85,8 +85,14 @@ __device__ __forceinline__ Storage& shared() {
 /// many bytes.
 template <class Storage>
 __device__ __forceinline__ Storage& large_shared() {
-    extern __shared__ __align__(1024) uint4 tinyblas_large_shared[];
-    return *reinterpret_cast<Storage*>(tinyblas_large_shared);
+    // It begins there anyway, but declared so, it would be padded beside a kernel's shared().
+    if constexpr (alignof(Storage) > 128) {
+        extern __shared__ __align__(1024) uint4 tinyblas_aligned_shared[];
+        return *reinterpret_cast<Storage*>(tinyblas_aligned_shared);
+    } else {
+        extern __shared__ uint4 tinyblas_large_shared[];
+        return *reinterpret_cast<Storage*>(tinyblas_large_shared);
+    }
 }
 
 /// sum + x * y, rounded once, in the order that the source gives (the compiler may not move it

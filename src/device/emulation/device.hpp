@@ -106,13 +106,12 @@ Storage& shared() {
 
 /// The same, once a kernel, for more than the 48 KB that fit a declaration; the launch says how
 /// many bytes.
-inline constexpr std::size_t large_shared_alignment = 1024;
 template <class Storage>
 Storage& large_shared() {
     static_assert(std::is_trivial_v<Storage>, "shared memory has no constructors");
     static char key;
     return *static_cast<Storage*>(
-        shared_storage(&key, sizeof(Storage), large_shared_alignment, true, __PRETTY_FUNCTION__));
+        shared_storage(&key, sizeof(Storage), alignof(Storage), true, __PRETTY_FUNCTION__));
 }
 
 /// sum + x * y, rounded once.
