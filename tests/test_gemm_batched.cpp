@@ -34,8 +34,9 @@ TYPED_TEST_SUITE(SmallGemmBatched, Types);
 
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
 constexpr BatchCase large_cases[] = {
-    {{98, 99, 65}, 100}, {{33, 99, 257}, 100}, {{68, 33, 9}, 128},  {{140, 129, 64}, 2},
-    {{33, 97, 33}, 65},  {{97, 18, 130}, 130}, {{20, 35, 1030}, 2}, {{97, 98, 97}, 8}};
+    {{98, 99, 65}, 100},  {{98, 99, 129}, 50}, {{33, 99, 257}, 100},
+    {{68, 33, 9}, 128},   {{140, 129, 64}, 2}, {{33, 97, 33}, 65},
+    {{97, 18, 130}, 130}, {{20, 35, 1030}, 2}, {{97, 98, 97}, 8}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
