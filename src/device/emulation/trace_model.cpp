@@ -6,11 +6,12 @@
 #include <array>
 #include <vector>
 
+#include "device/emulation/thread.hpp"
+
 namespace tinyblas::device {
 
 namespace {
 
-constexpr unsigned warp_lanes = 32;
 constexpr unsigned banks = 32;
 constexpr unsigned word = 4;
 constexpr unsigned sector = 32;
