@@ -22,11 +22,12 @@ int shift_of(const MatrixView<const float>& operand) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(operand.data) % 16 / sizeof(float));
 }
 
+constexpr std::int64_t longest_pitch = std::int64_t{1} << 37;  // that the copy engine takes
+
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     const std::int64_t rows = operand.row_stride, columns = operand.column_stride;
-    constexpr std::int64_t longest = std::int64_t{1} << 37;  // stride that the copy engine takes
-    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest &&
+    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest_pitch &&
         shift_of(operand) == 0)
         return PipelinedLayout::mapped;
     return columns == 1 && rows % 4 == 0 ? PipelinedLayout::along_k : PipelinedLayout::other;
@@ -130,7 +131,8 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
     }
     // A map's lines: k or rows; how many of them, and how much along them, products are apart.
     const std::int64_t pitch = mapped ? first.column_stride : first.row_stride;
-    if (pitch < (mapped ? first.rows : first.columns) || (!mapped && shift_of(first) != 0))
+    if (pitch < (mapped ? first.rows : first.columns) || pitch >= longest_pitch ||
+        (!mapped && shift_of(first) != 0))
         return operand;
     const std::int64_t lines = stride / pitch, along = stride % pitch;
     if (along % 4 != 0) return operand;  // where the copy engine's tiles begin

@@ -85,6 +85,24 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     EXPECT_EQ(taken, 56);  // the others: B packed with a gap, or products at odd places
 }
 
+TEST_F(GemmPipelined, RowsOfABatchAreMultipliedAsTheyLie) {
+    for (const int products : {2, 4}) {
+        BatchProblem<float> p({70, 24, 32}, 5, {below, below, below});
+        p.fill_integers();
+        for (auto* operand : p.operands()) operand->upload(context_);
+        enqueue_gemm_pipelined(context_,
+                               {p.alpha,
+                                {p.a.device(0), p.a.stride()},
+                                {p.b.device(0), p.b.stride()},
+                                p.beta,
+                                {p.c.device(0), p.c.stride()},
+                                5},
+                               products);
+        for (auto* operand : p.operands()) operand->download(context_);
+        EXPECT_TRUE(exact(p)) << products;
+    }
+}
+
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
     for (const auto& [n, count] : {std::pair(196, 231), {100, 463}, {50, 925}}) {
         BatchProblem<float> p({128, n, 64}, count, {below, below, below});

@@ -9,10 +9,10 @@
 
 namespace tinyblas {
 
-/// Microseconds on an H200, fitted to batches of 2 to 512 products (double: to 10,000) with extents
-/// from 40 to 2048 and k from 32 to 512: of a launch; of a k while few blocks share a
-/// multiprocessor, and each block's share of it while many do; of a block besides; by how much
-/// longer a k takes for each operand that is turned.
+/// Microseconds on an H200, fitted to batches of 4 to 2,000 products (double: 2 to 10,000) with
+/// extents from 40 to 2048 and k from 32 to 2048, operands transposed or not: of a launch; of a k
+/// while few blocks share a multiprocessor, and each block's share of it while many do; of a block
+/// besides; by how much longer a k takes for each operand that is turned.
 struct GemmBatchTimes {
     double start, latency, load, block, turning = 0;
 };

@@ -3,8 +3,7 @@
 // row come at once, those of B line by line as in thread_tile.cuh.
 //
 //   a row of A's tile:  0 1 2 3 | 4 5 6 7 | 8 9 10 11 | 12 13 14 15    k, four a vector
-//   its lanes:          row 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | ...        each one's rows: every
-//   fourth
+//   rows of the lanes:  0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | ...            every fourth is a lane's
 //
 // Lanes load the same k of neighbouring rows, which the copy engine has put into different banks
 // (device::map_tiles). A row's next vector arrives once its last k has been multiplied, a line of
@@ -96,8 +95,8 @@ class PipelinedRowsTile {
     static constexpr int lane_rows = 1;
 
   private:
-    static constexpr int at_once =
-        4;  // rows, whose next vectors come when all have been multiplied
+    // Rows whose vectors come when the first ones of the next four k have been multiplied.
+    static constexpr int at_once = 4;
 
     static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
     static __device__ int lane_n(int thread) {
@@ -117,7 +116,7 @@ class PipelinedRowsTile {
     device::SharedPointer<float> a_, b_;  // of the thread's first vectors
     int swizzle_;
     float acc_[t.thread_m][t.thread_n];
-    float a_rows_[t.thread_m][depth];  // of this group, then of the next
+    float a_rows_[t.thread_m][depth];  // of these four k, then of the next
     float b_line_[2][t.thread_n];      // of this k and of the next
 };
 
