@@ -54,14 +54,16 @@ class GemmPipelined : public testing::Test {
 /// in each layout; more tiles than blocks; more steps than stages.
 TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     int taken = 0;
+    const Along alongs[] = {below, beside, {false, 4}, {true, 4}};
     for (const int a : {0, 1, 2, 3})
         for (const int b : {0, 1, 2, 3})
-            for (const Along along : {below, beside, Along{false, 4}, Along{true, 4}})
+            for (const Along& along : alongs)
                 for (const Shape shape :
                      {Shape{132, 132, 32}, Shape{64, 24, 16}, Shape{64, 24, 160}}) {
                     const bool narrow = shape.m == 64;
-                    if (narrow && (a > 1 || b > 0)) continue;
-                    const std::int64_t count = shape.k == 16 ? 140 : 3;
+                    const bool many = shape.k == 16;
+                    if ((narrow && (a > 1 || b > 0)) || (many && &along != alongs)) continue;
+                    const std::int64_t count = many ? 140 : 3;
                     BatchProblem<float> p(shape, count, {along, along, along},
                                           {storages[a], storages[b], storages[0]});
                     p.fill_integers();
@@ -82,7 +84,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                         p.c.upload(context_);
                     }
                 }
-    EXPECT_EQ(taken, 56);  // the others: B packed with a gap, or products at odd places
+    EXPECT_EQ(taken, 50);  // the others: B packed with a gap, or products at odd places
 }
 
 TEST_F(GemmPipelined, RowsOfABatchAreMultipliedAsTheyLie) {
