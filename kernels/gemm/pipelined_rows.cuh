@@ -19,9 +19,7 @@
 namespace tinyblas {
 
 template <GemmTile t>
-class PipelinedRowsTile : public ThreadSums<float, t> {
-    using Sums = ThreadSums<float, t>;
-    using Sums::acc_;
+class PipelinedRowsTile {
     static constexpr int depth = 4;   // k of a vector of A
     static constexpr int vector = 4;  // columns of one of B
     static_assert(t.thread_n == 2 * vector && t.lanes_m() == 4 && t.block_k == 16);
@@ -31,8 +29,14 @@ class PipelinedRowsTile : public ThreadSums<float, t> {
     /// likewise, but (block_k, block_n).
     __device__ __forceinline__ PipelinedRowsTile(int thread, float* a_tiles, float* b_tiles)
         : a_(a_tiles + row(thread) * t.block_k),
-          b_(b_tiles + Sums::column(thread)),
-          swizzle_(Sums::lane_m(thread) / 2 * depth) {}
+          b_(b_tiles + column(thread)),
+          swizzle_(lane_m(thread) / 2 * depth) {
+        const float zero = device::opaque(0.0f);  // as in ThreadTile
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.thread_n; ++j) acc_[i][j] = zero;
+    }
 
     /// Four k from here on: where the thread's first vectors lie, of A those of its even rows and
     /// of its odd ones.
@@ -71,9 +75,18 @@ class PipelinedRowsTile : public ThreadSums<float, t> {
             }
     }
 
+    /// Calls visit(number, sum) for each of the thread's sums.
+    template <class Visit>
+    __device__ __forceinline__ void visit(Visit&& visit) {
+        visit_sums(acc_, visit);
+    }
+
     /// As in ThreadTile.
     static __device__ int row(int thread) {
-        return thread / 32 / t.warps_n() * t.warp_m + Sums::lane_m(thread);
+        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread);
+    }
+    static __device__ int column(int thread) {
+        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
     }
     static constexpr int down(int i) { return i * t.lanes_m(); }
     static constexpr int lane_rows = 1;
@@ -81,6 +94,11 @@ class PipelinedRowsTile : public ThreadSums<float, t> {
   private:
     // Rows whose vectors come when the first ones of the next four k have been multiplied.
     static constexpr int at_once = 4;
+
+    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
+    static __device__ int lane_n(int thread) {
+        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
+    }
 
     __device__ __forceinline__ void load_a(const Line& from, int i) {
         device::load_vector(a_rows_[i], (i % 2 == 0 ? from.even : from.odd) + down(i) * t.block_k);
@@ -94,6 +112,7 @@ class PipelinedRowsTile : public ThreadSums<float, t> {
 
     device::SharedPointer<float> a_, b_;  // of the thread's first vectors
     int swizzle_;
+    float acc_[t.thread_m][t.thread_n];
     float a_rows_[t.thread_m][depth];  // of these four k, then of the next
     float b_line_[2][t.thread_n];      // of this k and of the next
 };

@@ -21,49 +21,18 @@
 
 namespace tinyblas {
 
-/// The sums of a thread's tile, zero at first, and the thread's columns of it.
-template <class T, GemmTile t>
-class ThreadSums {
-  public:
-    /// Of the thread's first element in the block tile.
-    static __device__ int column(int thread) {
-        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * (16 / int{sizeof(T)});
-    }
-
-    /// Calls visit(number, sum) for each of the thread's sums.
-    template <class Visit>
-    __device__ __forceinline__ void visit(Visit&& visit) {
+/// Calls visit(number, sum) for each of a thread's sums.
+template <class T, int rows, int columns, class Visit>
+__device__ __forceinline__ void visit_sums(T (&sums)[rows][columns], Visit&& visit) {
 #pragma unroll
-        for (int i = 0; i < t.thread_m; ++i)
+    for (int i = 0; i < rows; ++i)
 #pragma unroll
-            for (int j = 0; j < t.thread_n; ++j) visit(i * t.thread_n + j, acc_[i][j]);
-    }
-
-  protected:
-    __device__ __forceinline__ ThreadSums() {
-        // Zero, but not a constant: those come in aligned register pairs, which would spoil the
-        // choice of banks.
-        const T zero = device::opaque(T(0));
-#pragma unroll
-        for (int i = 0; i < t.thread_m; ++i)
-#pragma unroll
-            for (int j = 0; j < t.thread_n; ++j) acc_[i][j] = zero;
-    }
-
-    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
-    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
-    static __device__ int lane_n(int thread) {
-        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
-    }
-
-    T acc_[t.thread_m][t.thread_n];
-};
+        for (int j = 0; j < columns; ++j) visit(i * columns + j, sums[i][j]);
+}
 
 /// `pad`: elements between two lines of a tile of A or B in shared memory.
 template <class T, GemmTile t, int pad = 16 / sizeof(T)>
-class ThreadTile : public ThreadSums<T, t> {
-    using Sums = ThreadSums<T, t>;
-    using Sums::acc_;
+class ThreadTile {
     static constexpr int vector = 16 / sizeof(T);
     static constexpr int a_pitch = t.block_m + pad;
     static constexpr int b_pitch = t.block_n + pad;
@@ -76,7 +45,15 @@ class ThreadTile : public ThreadSums<T, t> {
     /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles:
     /// likewise.
     __device__ __forceinline__ ThreadTile(int thread, T* a_tiles, T* b_tiles)
-        : a_(a_tiles + row(thread)), b_(b_tiles + Sums::column(thread)) {}
+        : a_(a_tiles + row(thread)), b_(b_tiles + column(thread)) {
+        // Zero, but not a constant: those come in aligned register pairs, which would spoil the
+        // choice of banks.
+        const T zero = device::opaque(T(0));
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.thread_n; ++j) acc_[i][j] = zero;
+    }
 
     /// A line of k: where the thread's first vectors of both operands lie.
     struct Line {
@@ -117,11 +94,17 @@ class ThreadTile : public ThreadSums<T, t> {
             }
     }
 
+    /// Calls visit(number, sum) for each of the thread's sums.
+    template <class Visit>
+    __device__ __forceinline__ void visit(Visit&& visit) {
+        visit_sums(acc_, visit);
+    }
+
     /// Calls visit(i, j, sums) for each 16 bytes of sums, the first of which belongs to element
     /// (i, j) of the block tile.
     template <class Visit>
     __device__ __forceinline__ void visit_vectors(int thread, Visit&& visit) {
-        const int i0 = row(thread), j0 = Sums::column(thread);
+        const int i0 = row(thread), j0 = column(thread);
 #pragma unroll
         for (int i = 0; i < t.thread_m; ++i)
 #pragma unroll
@@ -145,7 +128,10 @@ class ThreadTile : public ThreadSums<T, t> {
 
     /// Of the thread's first element in the block tile.
     static __device__ int row(int thread) {
-        return thread / 32 / t.warps_n() * t.warp_m + Sums::lane_m(thread) * vector;
+        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * vector;
+    }
+    static __device__ int column(int thread) {
+        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * vector;
     }
     /// Of the thread's rows, the i-th: how far below the first one.
     static constexpr int down(int i) { return i / vector * vector * t.lanes_m() + i % vector; }
@@ -153,6 +139,12 @@ class ThreadTile : public ThreadSums<T, t> {
     static constexpr int lane_rows = vector;
 
   private:
+    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
+    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
+    static __device__ int lane_n(int thread) {
+        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
+    }
+
     /// Loads vector v of line p from `line` on, first those of A, then those of B.
     __device__ __forceinline__ void load(const Line& line, int p, int v) {
         T values[vector];
@@ -168,7 +160,8 @@ class ThreadTile : public ThreadSums<T, t> {
         }
     }
 
-    device::SharedPointer<T> a_, b_;                   // of the thread's first vectors
+    device::SharedPointer<T> a_, b_;  // of the thread's first vectors
+    T acc_[t.thread_m][t.thread_n];
     T a_line_[2][t.thread_m], b_line_[2][t.thread_n];  // of this line of k and of the next
 };
 
