@@ -130,7 +130,9 @@ def own_names(text):
             if depth < 0:
                 break
             declaration += text[at]
-            ends = text[at] == ";" or text[at] == "}" and not re.match(r"\s*[;,({)]", text[at + 1 :])
+            # A value may go on after a brace: int64_t{1} << 37.
+            closes = text[at] == "}" and re.match(r"[ \t]*\n(?!\s*[;,({)])", text[at + 1 :])
+            ends = text[at] == ";" or closes
             if depth == 0 and ends:
                 names |= declared(declaration)
                 declaration = ""
