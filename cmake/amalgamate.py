@@ -149,7 +149,7 @@ def declared(declaration):
                 declaration = declaration[at + 1 :].strip()
                 break
     kind = re.match(r"(?:struct|class|enum class|enum|using|concept)\s+(?:alignas\([^)]*\)\s*)?(\w+)", declaration)
-    name = kind or re.search(r"(\w+)\s*[({=\[;]", declaration)
+    name = kind or re.search(r"\b([a-zA-Z_]\w*)\s*[({=\[;]", declaration)
     return {name[1]} - {"static_assert", "operator", "template", "namespace"} if name else set()
 
 
