@@ -46,7 +46,7 @@ void print_entry(const GemmEntry& entry, double tflops, const std::string& comme
                 entry.least_fill, t.block_m, t.block_n, t.block_k, t.warp_m, t.warp_n, t.thread_m,
                 t.thread_n, t.stages, t.min_blocks);
     if (t.loaders > 0) std::printf(",  %d, %d", t.loaders, t.loader_registers);
-    if (t.loads_together > 0) std::printf(", %d", t.loads_together);
+    if (t.in_order()) std::printf(", %d, %d", t.first_load, t.load_spacing);
     std::printf("}, %.1f, %.1f},  // %s\n", tflops, entry.turn, comment.c_str());
 }
 

@@ -25,7 +25,7 @@ SOURCE = {
 //   nvcc -std=c++20 --expt-relaxed-constexpr -O3 -Xcompiler=-ffp-contract=off --compress-mode=size -DTINYBLAS_HAS_SM_90A=1
 //     -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a -c tinyblas_single.cu
 // Without machine code for 90a leave -DTINYBLAS_HAS_SM_90A=1 out. The library assembles three of its files with -Xptxas -O1, so
-// that the loads of their main loops stay where the source has them: src/gemm_in_order.cu, src/gemm_sliced_in_order.cu and
+// that the multiply-adds of their main loops stay in order: src/gemm_in_order.cu, src/gemm_sliced_in_order.cu and
 // src/gemm_pipelined.cu. Here they are assembled as all the rest is: the same bits, some percent slower in float products.
 #ifndef TINYBLAS_HAS_SM_90A
 #define TINYBLAS_HAS_SM_90A 0

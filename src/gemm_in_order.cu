@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The entries of gemm's table whose instructions stay in the source's order: this file is assembled
-// with ptxas -O1. Otherwise ptxas moves the loads from shared memory in between the multiply-adds,
-// where each one costs the next multiply-add its reused operand.
+// The entries of gemm's table whose multiply-adds stay in the source's order: this file is
+// assembled with ptxas -O1. Otherwise ptxas reorders them, and fewer share an operand with the one
+// before. Loads from shared memory move in either case, up to where registers become free.
 #include "gemm_launchers.hpp"
 
 namespace tinyblas {

@@ -13,12 +13,12 @@
 
 namespace tinyblas {
 
-/// Whether `entry` multiplies T and is compiled with its instructions in the source's order.
+/// Whether `entry` multiplies T and is compiled in order (src/gemm_in_order.cu), or not.
 template <class T, bool in_order>
 constexpr bool gemm_entry_is(int entry) {
     constexpr Scalar type = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
     return gemm_table[entry].type == type &&
-           (gemm_table[entry].tile.loads_together > 0) == in_order;
+           gemm_table[entry].tile.in_order() == in_order;
 }
 
 /// The launcher of each such entry; null for the others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiles the rung pipelined of gemm, which needs compute capability 9.0a. This file is assembled
-// with ptxas -O1, which keeps the main loop's loads where they are, in between its multiply-adds.
+// with ptxas -O1, which keeps the main loop's multiply-adds in order (gemm_in_order.cu).
 #include "gemm_pipelined.hpp"
 
 #include <algorithm>

@@ -42,7 +42,7 @@ GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_sc
 
 void launch_gemm_sliced(device::Stream stream, int entry, const SlicedWork& work,
                         int compute_capability) {
-    const auto launcher = sliced_table[entry].tile.tile.loads_together > 0
+    const auto launcher = sliced_table[entry].tile.tile.in_order()
                               ? sliced_launcher_in_order(entry)
                               : sliced_launchers<false>[static_cast<std::size_t>(entry)];
     launcher(stream, work, compute_capability == 90);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The entries of the rung sliced whose instructions stay in the source's order: this file is
+// The entries of the rung sliced whose multiply-adds stay in the source's order: this file is
 // assembled with ptxas -O1, as gemm_in_order.cu is and for the same reason.
 #include "gemm_sliced_launchers.hpp"
 

@@ -13,12 +13,11 @@ namespace tinyblas {
 
 using SlicedLauncher = void (*)(device::Stream, const SlicedWork&, bool reallocates);
 
-/// The launcher of each entry that is compiled with its instructions in the source's order, or of
-/// each other one; null for the rest.
+/// The launcher of each entry that is compiled in order, or of each other one; null for the rest.
 template <bool in_order>
 constexpr auto sliced_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
     constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> SlicedLauncher {
-        if constexpr ((sliced_table[e].tile.tile.loads_together > 0) == in_order)
+        if constexpr (sliced_table[e].tile.tile.in_order() == in_order)
             return launch_gemm_sliced<e>;
         return nullptr;
     };

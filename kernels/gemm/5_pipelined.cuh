@@ -18,8 +18,9 @@
 //                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
-// waiting for one or two cycles: issue slots are 88 % busy. So does a multiply-add that shares no
-// operand with the one before, as there are where ptxas leaves the source's order.
+// waiting for one or two cycles: issue slots are 90 % busy. So does a multiply-add that shares no
+// operand with the one before, as there are where ptxas leaves the source's order; and loads that
+// ptxas bunches keep both of a scheduler's warps waiting at once (pipelined_columns.cuh).
 #pragma once
 
 #include "pipelined_loaders.cuh"
@@ -75,8 +76,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                     line = tile.line(ring.stage() * products * block_k);
                 }
             } else if constexpr (a_by_rows) {
-                line = tile.line(ring.stage() * products * block_k +
-                                 static_cast<int>(parts - left % parts) * lines);
+                line = tile.after(line, left % parts);
             } else {
                 line = line + lines;
             }

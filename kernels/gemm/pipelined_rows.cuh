@@ -9,7 +9,8 @@
 // (device::map_tiles). A row's next vector arrives once its last k has been multiplied, a line of
 // B while the one before is. The multiply-adds go row by row, columns in a snake, so that each
 // shares an operand with the one before: mostly A's, for all of A's elements with the same k have
-// registers of one bank, which the sums could not avoid; B's alternate.
+// registers of one bank, which the sums could not avoid; B's alternate. So where rows change, and
+// B's is shared, the column must be one whose sums have registers of the other bank.
 #pragma once
 
 #include <device.hpp>
@@ -22,7 +23,8 @@ template <GemmTile t>
 class PipelinedRowsTile {
     static constexpr int depth = 4;   // k of a vector of A
     static constexpr int vector = 4;  // columns of one of B
-    static_assert(t.thread_n == 2 * vector && t.lanes_m() == 4 && t.block_k == 16);
+    static_assert(t.thread_m == 16 && t.thread_n == 2 * vector && t.lanes_m() == 4 &&
+                  t.block_k == 16);
 
   public:
     /// The tile of `thread`, one of t.multipliers(). a_tiles: tiles x (block_m, block_k), b_tiles:
@@ -49,6 +51,11 @@ class PipelinedRowsTile {
         const auto a = a_ + (number - k) * t.block_m;
         return {a + first, a + (first ^ 2 * depth), b_ + number * t.block_n};
     }
+    /// The next four, of a stage of which `left` times four are to come.
+    __device__ __forceinline__ Line after(const Line& line, unsigned left) const {
+        const int bits = (left % 2 == 0 ? 3 * depth : depth) * static_cast<int>(sizeof(float));
+        return {line.even ^ bits, line.odd ^ bits, line.b + depth * t.block_n};
+    }
 
     /// Loads what the first line needs, but for the last rows.
     __device__ __forceinline__ void start(const Line& first) {
@@ -65,12 +72,12 @@ class PipelinedRowsTile {
         for (int i = 0; i < t.thread_m; ++i)
 #pragma unroll
             for (int turn = 0; turn < t.thread_n; ++turn) {
-                if (turn == t.thread_n / 2) {
+                if (turn == 0) {
                     if (next_p == 0 && i >= at_once) load_a(next, i - at_once);
                     if (p == 0 && i < at_once) load_a(next, t.thread_m - at_once + i);
                 }
-                if (turn == 0 && i / 2 == t.thread_m / 4 + 1) load_b(next, next_p, i % 2);
-                const int j = i % 2 == 0 ? turn : t.thread_n - 1 - turn;
+                if (turn == 6 && (i == 13 || i == 14)) load_b(next, next_p, i - 13);
+                const int j = column_of(i % 2 == 0 ? t.thread_n - 1 - turn : turn) ^ (p % 2);
                 device::multiply_add(acc_[i][j], a_rows_[i][p], b_line_[p % 2][j]);
             }
     }
@@ -93,7 +100,14 @@ class PipelinedRowsTile {
 
   private:
     // Rows whose vectors come when the first ones of the next four k have been multiplied.
-    static constexpr int at_once = 4;
+    static constexpr int at_once = 2;
+
+    // A row's columns in turn for an even k, with even ones at both ends, where rows change; for an
+    // odd k, neighbours change places.
+    static constexpr int column_of(int turn) {
+        constexpr int columns[] = {0, 1, 3, 5, 7, 6, 4, 2};
+        return columns[turn];
+    }
 
     static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
     static __device__ int lane_n(int thread) {

@@ -5,9 +5,9 @@
 #include <type_traits>
 
 #include "parts.cuh"
+#include "pipelined_columns.cuh"
 #include "pipelined_ring.cuh"
 #include "pipelined_rows.cuh"
-#include "thread_tile.cuh"
 
 namespace tinyblas {
 
@@ -57,7 +57,7 @@ template <int products, bool a_by_rows = false>
 class PipelinedSums {
   public:
     static constexpr GemmTile t = pipelined_tile_of(products);
-    using Tile = std::conditional_t<a_by_rows, PipelinedRowsTile<t>, ThreadTile<float, t, 0>>;
+    using Tile = std::conditional_t<a_by_rows, PipelinedRowsTile<t>, PipelinedColumnsTile<t>>;
 
     /// Of the tile's products, the calling thread's, and its place among that one's threads.
     static __device__ __forceinline__ int product() {

@@ -38,8 +38,10 @@ class ThreadTile {
     static constexpr int b_pitch = t.block_n + pad;
     static constexpr int a_vectors = t.thread_m / vector;
     static constexpr int b_vectors = t.thread_n / vector;
-    // Multiply-adds from one vector's load to the next one's.
-    static constexpr int spacing = t.thread_m * t.thread_n / (a_vectors + b_vectors) / 2;
+    // Multiply-adds from one vector's load to the next one's, and before the first.
+    static constexpr int spacing =
+        t.in_order() ? t.load_spacing : t.thread_m * t.thread_n / (a_vectors + b_vectors) / 2;
+    static constexpr int first = t.in_order() ? t.first_load : spacing / 2;
 
   public:
     /// The tile of `thread`, one of t.multipliers(). a_tiles: stages x (block_k, a_pitch), b_tiles:
@@ -82,15 +84,9 @@ class ThreadTile {
 #pragma unroll
             for (int turn = 0; turn < t.thread_m; ++turn) {
                 const int done = j * t.thread_m + turn;
-                if (t.loads_together == 0) {
-                    if (done % spacing == spacing / 2) load(next, next_p, done / spacing);
-                } else if (turn == 0) {
-#pragma unroll
-                    for (int v = 0; v < t.loads_together; ++v)
-                        load(next, next_p, j * t.loads_together + v);
-                }
-                const int i = j % 2 == 0 ? turn : t.thread_m - 1 - turn;
-                device::multiply_add(acc_[i][j], a_line_[p % 2][i], b_line_[p % 2][j]);
+                if (done % spacing == first) load(next, next_p, done / spacing);
+                const int i = (j % 2 == 0) != t.in_order() ? turn : t.thread_m - 1 - turn;
+                multiply_one(i, j, p);
             }
     }
 
@@ -138,13 +134,7 @@ class ThreadTile {
     /// From a lane's first row to that of the lane below.
     static constexpr int lane_rows = vector;
 
-  private:
-    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
-    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
-    static __device__ int lane_n(int thread) {
-        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
-    }
-
+  protected:
     /// Loads vector v of line p from `line` on, first those of A, then those of B.
     __device__ __forceinline__ void load(const Line& line, int p, int v) {
         T values[vector];
@@ -158,6 +148,18 @@ class ThreadTile {
 #pragma unroll
             for (int e = 0; e < vector; ++e) b_line_[p % 2][w * vector + e] = values[e];
         }
+    }
+
+    /// The multiply-add of row i and column j in line `p`.
+    __device__ __forceinline__ void multiply_one(int i, int j, int p) {
+        device::multiply_add(acc_[i][j], a_line_[p % 2][i], b_line_[p % 2][j]);
+    }
+
+  private:
+    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
+    static __device__ int lane_m(int thread) { return thread % 32 / 2 % t.lanes_m(); }
+    static __device__ int lane_n(int thread) {
+        return thread % 2 + thread % 32 / (2 * t.lanes_m()) * 2;
     }
 
     device::SharedPointer<T> a_, b_;  // of the thread's first vectors

@@ -23,9 +23,10 @@ struct GemmTile {
     int min_blocks;            // launch bounds: blocks that must fit a multiprocessor
     int loaders = 0;           // threads that only load; 0: all threads load and multiply
     int loader_registers = 0;  // that these keep, a multiple of 8
-    // Loads from shared memory that start together, at a column of the thread tile, in an order
-    // that the assembler keeps (src/gemm_in_order.cu); 0: spread, and ordered by the assembler.
-    int loads_together = 0;
+    // Multiply-adds of a line of k before the first load for the next line, and from one load to
+    // the next, as measured best with an assembler that reorders little (src/gemm_in_order.cu); 0:
+    // with one that reorders them all.
+    int first_load = 0, load_spacing = 0;
 
     constexpr int lanes_m() const { return warp_m / thread_m; }
     constexpr int lanes_n() const { return warp_n / thread_n; }
@@ -44,6 +45,7 @@ struct GemmTile {
         const int share = (at_start - loaders * loader_registers) / multipliers() / 8 * 8;
         return share < 240 ? share : 240;
     }
+    constexpr bool in_order() const { return load_spacing > 0; }
     constexpr int loading_threads() const { return loaders > 0 ? loaders : threads(); }
 };
 
@@ -61,11 +63,11 @@ struct GemmEntry {
 // registers on, which machine code for 9.0a alone can do.
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
-    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, together  TFLOP/s, turn
+    // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads  TFLOP/s, turn
     {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120},    49.6, 3.7},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
-    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 8},  24.5, 6.0},
+    {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 3, 6},  24.5, 6.0},
     {Scalar::float64, 80, 999, 0.50, { 64,  64,  8,  32, 32,   8, 4,  4,  2},               19.9, 2.5},
     {Scalar::float64, 80, 999, 0.00, { 32,  32, 16,  16, 16,   4, 2,  4,  4},               15.0, 2.0},
 };
@@ -89,8 +91,8 @@ constexpr bool valid(const GemmEntry& entry) {
         t.loaders > 0 ? t.multiplier_registers() : 65536 / (t.min_blocks * t.threads());
     return t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 && t.warp_m % t.thread_m == 0 &&
            t.warp_n % t.thread_n == 0 && t.lanes_m() * t.lanes_n() == 32 &&
-           t.loads_together * t.thread_n >=
-               (t.thread_m + t.thread_n) / vector * (t.loads_together > 0) &&
+           t.first_load + t.load_spacing * ((t.thread_m + t.thread_n) / vector - 1) <
+               t.thread_m * t.thread_n &&
            t.thread_m % vector == 0 && t.thread_n % vector == 0 && t.threads() <= 1024 &&
            t.loaders % 128 == 0 && t.multipliers() % (t.loaders > 0 ? 128 : 32) == 0 &&
            t.loader_registers % 8 == 0 && t.block_k % t.lines(size_of(entry.type)) == 0 &&

@@ -245,6 +245,12 @@ class SharedPointer {
         moved.address_ += elements * static_cast<int>(sizeof(T));
         return moved;
     }
+    /// With these bits of the address, in bytes, the other way.
+    __device__ __forceinline__ SharedPointer operator^(int bits) const {
+        SharedPointer moved = *this;
+        moved.address_ ^= static_cast<std::uint32_t>(bits);
+        return moved;
+    }
     __device__ __forceinline__ SharedAddress address() const { return address_; }
 
   private:

@@ -185,6 +185,12 @@ class SharedPointer {
         moved.pointer_ += elements;
         return moved;
     }
+    SharedPointer operator^(int bits) const {
+        SharedPointer moved = *this;
+        moved.pointer_ = reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer_) ^
+                                              static_cast<std::uintptr_t>(bits));
+        return moved;
+    }
     T* get() const { return pointer_; }
     SharedAddress address() const { return reinterpret_cast<SharedAddress>(pointer_); }
 
