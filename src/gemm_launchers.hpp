@@ -17,8 +17,7 @@ namespace tinyblas {
 template <class T, bool in_order>
 constexpr bool gemm_entry_is(int entry) {
     constexpr Scalar type = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
-    return gemm_table[entry].type == type &&
-           gemm_table[entry].tile.in_order() == in_order;
+    return gemm_table[entry].type == type && gemm_table[entry].tile.in_order() == in_order;
 }
 
 /// The launcher of each such entry; null for the others.

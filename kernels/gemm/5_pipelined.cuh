@@ -19,8 +19,8 @@
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
 // waiting for one or two cycles: issue slots are 90 % busy. So does a multiply-add that shares no
-// operand with the one before, as there are where ptxas leaves the source's order; and loads that
-// ptxas bunches keep both of a scheduler's warps waiting at once (pipelined_columns.cuh).
+// operand with the one before, as there are where ptxas leaves the source's order; and loads take
+// longer where ptxas bunches them (pipelined_columns.cuh).
 #pragma once
 
 #include "pipelined_loaders.cuh"

@@ -53,6 +53,7 @@ class PipelinedRowsTile {
     }
     /// The next four, of a stage of which `left` times four are to come.
     __device__ __forceinline__ Line after(const Line& line, unsigned left) const {
+        // In which k and k + 4 differ: 4 is followed by 8, all others by their neighbour.
         const int bits = (left % 2 == 0 ? 3 * depth : depth) * static_cast<int>(sizeof(float));
         return {line.even ^ bits, line.odd ^ bits, line.b + depth * t.block_n};
     }
