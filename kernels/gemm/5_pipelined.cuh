@@ -18,9 +18,9 @@
 //                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
 //
 // Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
-// waiting for one or two cycles: issue slots are 90 % busy. So does a multiply-add that shares no
-// operand with the one before, as there are where ptxas leaves the source's order; and loads take
-// longer where ptxas bunches them (pipelined_columns.cuh).
+// waiting for some two cycles, in whatever order: issue slots are 90 % busy. Loads take longer
+// where ptxas bunches them (pipelined_columns.cuh). In which of the registers' banks two operands
+// lie hardly matters, only that not all three lie in one.
 #pragma once
 
 #include "pipelined_loaders.cuh"
