@@ -17,10 +17,9 @@
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
 //                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
 //
-// Limit: each 16 bytes that a lane loads from shared memory keep the multiply-adds of its scheduler
-// waiting for some two cycles, in whatever order: issue slots are 90 % busy. Loads take longer
-// where ptxas bunches them (pipelined_columns.cuh). In which of the registers' banks two operands
-// lie hardly matters, only that not all three lie in one.
+// Limit: issue slots are 90 % busy, and one in fifteen of what they issue is no multiply-add. Loads
+// from shared memory take longer where ptxas bunches them (pipelined_columns.cuh), multiply-adds
+// where neighbours read one of the two banks of registers more often than the other.
 #pragma once
 
 #include "pipelined_loaders.cuh"
