@@ -96,9 +96,7 @@ class GemvModel {
         std::vector<T> groups(static_cast<std::size_t>(number));
         for (std::int64_t p = begin; p < end; ++p)
             add_(groups[static_cast<std::size_t>((p - begin) % number)], p);
-        if (!plan_.lanes_fixed)
-            return sum_of_terms(groups, 32,
-                                static_cast<std::size_t>(plan_.threads / (plan_.lanes * size)));
+        if (number == 1) return groups[0];
         std::vector<T> warps;  // of each, its groups by halves
         const std::int64_t of_warp = 32 / plan_.lanes;
         for (auto group = groups.begin(); group != groups.end(); group += of_warp)

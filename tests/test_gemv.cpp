@@ -84,24 +84,52 @@ TYPED_TEST(Gemv, LargerShapesAreClose) {
             }
 }
 
+template <class T>
+testing::AssertionResult has_bits_of_model(Context& context, GemvProblem<T>& p) {
+    p.fill_normal();
+    p.run(context);
+    const std::vector<T> expected =
+        gemv_model<T>(MatrixView<const T>(p.op_a()), p.x.before().row(0));
+    return judge(p, "the model's", [&](auto i, T result) {
+        return bits(result) == bits(expected[static_cast<std::size_t>(i)]);
+    });
+}
+
 /// The additions happen in the order of the model, on any machine, whatever the alignment, the
 /// leading dimension and the increments.
 TYPED_TEST(Gemv, BitsAreTheModels) {
-    using T = TypeParam;
     for (const auto& [m, n] : shapes)
         for (const bool transposed : {false, true})
             for (const int variant : {0, 1, 2}) {
                 const Storage& a = storages[variant == 0 ? 0 : variant == 1 ? 4 : 2];
-                GemvProblem<T> p(m, n, a, transposed, vector_storages[variant == 2 ? 3 : 0],
-                                 vector_storages[variant]);
-                p.fill_normal();
-                p.run(this->context);
-                const std::vector<T> expected =
-                    gemv_model<T>(MatrixView<const T>(p.op_a()), p.x.before().row(0));
-                ASSERT_TRUE(judge(p, "the model's", [&](auto i, T result) {
-                    return bits(result) == bits(expected[static_cast<std::size_t>(i)]);
-                }));
+                GemvProblem<TypeParam> p(m, n, a, transposed, vector_storages[variant == 2 ? 3 : 0],
+                                         vector_storages[variant]);
+                ASSERT_TRUE(has_bits_of_model(this->context, p));
             }
+}
+
+/// Thin matrices that no cache holds have plans of their own: by 4, 8 and 32 lanes, and pieces of
+/// long rows.
+TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
+    constexpr std::int64_t size = 16 / sizeof(TypeParam);
+    struct Case {
+        std::int64_t m, n;
+        bool transposed;
+        int lanes;
+        unsigned pieces;
+    };
+    for (const Case& one : {Case{540000, 4 * size - 1, true, 4, 132},
+                            {270000, 8 * size - 1, true, 8, 132},
+                            {45000, 49 * size - 1, true, 32, 64},
+                            {40000, 25 * size - 1, true, 8, 63},
+                            {5000, 16 * size, true, 8, 16},
+                            {5 * size, 400000, false, 0, 52}}) {
+        const GemvPlan plan = plan_gemv(sizeof(TypeParam), one.transposed, one.m, one.n);
+        EXPECT_EQ(plan.lanes, one.lanes) << one.m;
+        EXPECT_EQ(plan.pieces, one.pieces) << one.m;
+        GemvProblem<TypeParam> p(one.m, one.n, storages[0], one.transposed);
+        ASSERT_TRUE(has_bits_of_model(this->context, p));
+    }
 }
 
 /// Eight threads with a context each, four streams of one context: the same bits every time.

@@ -21,8 +21,6 @@
 namespace tinyblas {
 
 inline constexpr int gemv_columns_most_threads = 1024;
-inline constexpr int gemv_columns_any_lanes_threads = 512;
-inline constexpr unsigned gemv_groups_in_line = 32;
 /// Rows that a thread has in flight.
 template <class T, bool vectors>
 inline constexpr int gemv_columns_unroll = vectors ? 8 : sizeof(T);
@@ -89,15 +87,13 @@ __device__ __forceinline__ void add_down(T (&sums)[group_size<T>], const GemvCal
                  [&](int u) { return u == 0 || i + u * slab.groups < slab.end; });
 }
 
-/// `fixed_lanes`: their number, a power of two that divides a warp's, or 0 if `lanes` tells.
-template <class T, bool vectors, int fixed_lanes>
-__global__ void __launch_bounds__(fixed_lanes > 0 ? gemv_columns_most_threads
-                                                  : gemv_columns_any_lanes_threads)
-    gemv_columns(GemvCall<T> call, unsigned slabs, unsigned lanes, GemvPieces<T> pieces) {
+template <class T, bool vectors, int lanes>
+__global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_columns_most_threads,
+                                  lanes == gemv_lone_lanes ? 4 : 1)
+    gemv_columns(GemvCall<T> call, unsigned slabs, GemvPieces<T> pieces) {
     device::wait_for_launcher();
     constexpr int size = group_size<T>;
-    constexpr bool fixed = fixed_lanes > 0;
-    if constexpr (fixed) lanes = fixed_lanes;
+    constexpr unsigned width = lanes * size;
     const std::int64_t m = call.a.rows, n = call.a.columns;
     const unsigned piece = blockIdx.x / slabs, number = blockIdx.x % slabs;
     const std::int64_t begin = piece * pieces.length;
@@ -105,21 +101,19 @@ __global__ void __launch_bounds__(fixed_lanes > 0 ? gemv_columns_most_threads
                            threadIdx.x % lanes,
                            blockDim.x / lanes,
                            threadIdx.x / lanes,
-                           std::int64_t{number} * lanes * size,
+                           std::int64_t{number} * width,
                            begin,
                            begin + pieces.length < m ? begin + pieces.length : m};
     const auto lies_inside = [&](unsigned e) {
         return slab.first + slab.column<vectors, T>(e) < n;
     };
     T acc[size] = {};
-    if (slab.group < slab.groups) {
-        if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
-            add_down<vectors, vectors>(acc, call, slab);
-        else if (lies_inside(0))
-            add_down<vectors, false>(acc, call, slab);
-    }
-    if (!fixed && slab.groups == 1 && pieces.count == 1) {  // each thread has its sums
-        if (slab.group > 0 || !lies_inside(0)) return;
+    if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
+        add_down<vectors, vectors>(acc, call, slab);
+    else if (lies_inside(0))
+        add_down<vectors, false>(acc, call, slab);
+    if constexpr (lanes == gemv_lone_lanes) {  // each thread has its sums
+        if (!lies_inside(0)) return;
         const std::int64_t j = slab.first + slab.column<vectors, T>(0);
         const MatrixView<T> y = {call.y.first, 1, n, 0, call.y.increment};
         if constexpr (vectors) {
@@ -129,66 +123,54 @@ __global__ void __launch_bounds__(fixed_lanes > 0 ? gemv_columns_most_threads
             for (int e = 0; e < size; ++e)
                 if (lies_inside(e)) store(y(0, j + e * lanes), call.alpha, acc[e], call.beta);
         }
-        return;
-    }
-
-    // One sum a column: of a warp's groups, where these lie in it as wholes, then of all.
-    constexpr int most_sums =
-        fixed ? fixed_lanes * static_cast<int>(warp_lanes) : gemv_columns_any_lanes_threads;
-    auto& sums = device::shared<struct GemvSums, T[most_sums * size]>();
-    auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
-    const unsigned width = lanes * size;
-    unsigned terms = slab.groups, term = slab.group;
-    if constexpr (fixed) {
+    } else {
+        // One sum a column: of a warp's groups, then of all warps.
+        auto& sums = device::shared<struct GemvSums, T[warp_lanes * width]>();
+        auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
 #pragma unroll
-        for (unsigned across = warp_lanes / 2; across >= fixed_lanes; across /= 2)
+        for (unsigned across = warp_lanes / 2; across >= lanes; across /= 2)
 #pragma unroll
             for (int e = 0; e < size; ++e)
                 acc[e] = acc[e] + __shfl_xor_sync(~0u, acc[e], static_cast<int>(across));
-        terms = blockDim.x / warp_lanes;
-        term = threadIdx.x % warp_lanes < fixed_lanes ? threadIdx.x / warp_lanes : terms;
-    }
-    if (term < terms) {
-        T* to = &sums[term * width];
-        if constexpr (vectors) {
-            device::store_vector(to + slab.column<vectors, T>(0), acc);
-        } else {
+        if (threadIdx.x % warp_lanes < lanes) {
+            T* to = &sums[threadIdx.x / warp_lanes * width];
+            if constexpr (vectors) {
+                device::store_vector(to + slab.column<vectors, T>(0), acc);
+            } else {
 #pragma unroll
-            for (int e = 0; e < size; ++e) to[slab.column<vectors, T>(e)] = acc[e];
+                for (int e = 0; e < size; ++e) to[slab.column<vectors, T>(e)] = acc[e];
+            }
         }
-    }
-    __syncthreads();
-    const auto load_sum = [&](unsigned at, unsigned output) { return sums[at * width + output]; };
-    T sum = 0;
-    if constexpr (!fixed) {
-        sum = sum_of_terms(width, terms, gemv_groups_in_line, &spare[0], load_sum);
-    } else if (threadIdx.x < width) {  // there are at most as many terms as go in line
+        __syncthreads();
+        T sum = 0;
+        if (threadIdx.x < width) {
 #pragma unroll 8
-        for (unsigned at = 0; at < terms; ++at) sum += load_sum(at, threadIdx.x);
+            for (unsigned warp = 0; warp < blockDim.x / warp_lanes; ++warp)
+                sum += sums[warp * width + threadIdx.x];
+        }
+        const auto deliver = [&](unsigned output, T total) {
+            if (slab.first + output < n)
+                store(call.y(slab.first + output), call.alpha, total, call.beta);
+        };
+        if (pieces.count == 1) {
+            if (threadIdx.x < width) deliver(threadIdx.x, sum);
+            return;
+        }
+        const std::int64_t left = n - slab.first;
+        const unsigned outputs = left < width ? static_cast<unsigned>(left) : width;
+        if (threadIdx.x < outputs) pieces.parts[piece * n + slab.first + threadIdx.x] = sum;
+        finish_pieces(pieces, slab.first, outputs, n, pieces.counters + number, &spare[0], deliver);
     }
-    const auto deliver = [&](unsigned output, T total) {
-        if (slab.first + output < n)
-            store(call.y(slab.first + output), call.alpha, total, call.beta);
-    };
-    if (pieces.count == 1) {
-        if (threadIdx.x < width) deliver(threadIdx.x, sum);
-        return;
-    }
-    const std::int64_t left = n - slab.first;
-    const unsigned outputs = left < width ? static_cast<unsigned>(left) : width;
-    if (threadIdx.x < outputs) pieces.parts[piece * n + slab.first + threadIdx.x] = sum;
-    finish_pieces(pieces, slab.first, outputs, n, pieces.counters + number, &spare[0], deliver);
 }
 
-template <class T, bool vectors, int fixed_lanes>
+template <class T, bool vectors, int lanes>
 void launch_gemv_columns(const char* operation, device::Stream stream, const GemvCall<T>& call,
                          const GemvPlan& plan, const GemvPieces<T>& pieces) {
-    const std::int64_t width = std::int64_t{plan.lanes} * group_size<T>;
+    const std::int64_t width = lanes * group_size<T>;
     const std::int64_t slabs = (call.a.columns - 1) / width + 1;
     device::launch_dependent(
-        operation, gemv_columns<T, vectors, fixed_lanes>,
-        device::grid(slabs * plan.pieces, operation), static_cast<unsigned>(plan.threads), stream,
-        call, static_cast<unsigned>(slabs), static_cast<unsigned>(plan.lanes), pieces);
+        operation, gemv_columns<T, vectors, lanes>, device::grid(slabs * plan.pieces, operation),
+        static_cast<unsigned>(plan.threads), stream, call, static_cast<unsigned>(slabs), pieces);
 }
 
 }  // namespace tinyblas

@@ -17,20 +17,22 @@ enum class GemvForm { short_rows, long_rows, columns };
 
 struct GemvPlan {
     GemvForm form;
-    int threads;               // of a block
-    int lanes = 0;             // short_rows: of a row; columns: side by side in a slab,
-    bool lanes_fixed = false;  // as one of gemv_fixed_lanes
-    int team_warps = 1;        // long_rows: that share rows,
-    bool many_rows = false;    // a group's number of them; else one
-    std::int64_t piece = 0;    // of a sum: its products that one block adds up
-    unsigned pieces = 1;       // that a sum is cut into
+    int threads;             // of a block
+    int lanes = 0;           // short_rows: of a row; columns: side by side in a slab, 4, 8, 32, or
+                             // gemv_lone_lanes
+    int team_warps = 1;      // long_rows: that share rows,
+    bool many_rows = false;  // a group's number of them; else one
+    std::int64_t piece = 0;  // of a sum: its products that one block adds up
+    unsigned pieces = 1;     // that a sum is cut into
 };
 
-/// The kernel that knows the number of its lanes is compiled for these.
-inline constexpr int gemv_fixed_lanes[] = {4, 8, 32};
+/// Lanes, and threads, of a block each of whose threads has columns of its own.
+inline constexpr int gemv_lone_lanes = 128;
 
-/// Threads that an H200 runs at once of a kernel with 64 registers each.
+/// Threads that an H200 runs at once of a kernel with 64 registers each, and blocks of the form
+/// long_rows.
 inline constexpr std::int64_t gemv_threads_at_once = 132 * 1024;
+inline constexpr std::int64_t gemv_long_blocks_at_once = 2 * 132;
 
 constexpr std::int64_t gemv_parts(std::int64_t whole, std::int64_t part) {
     return whole / part + (whole % part != 0);
@@ -59,7 +61,10 @@ constexpr GemvPlan plan_gemv_along(std::int64_t m, std::int64_t n, int size) {
         plan.threads = 256;
         plan.team_warps = 8;
         plan.many_rows = m > 2;
-        cut(plan, n, n / (8 * turn / 2) < 256 ? n / (8 * turn / 2) : 256, 32 * size);
+        // All blocks at once: each streams a piece, the longer the better.
+        const std::int64_t teams = plan.many_rows ? gemv_parts(m, size) : m;
+        const std::int64_t most = gemv_long_blocks_at_once / teams, worth = n / (8 * turn / 2);
+        cut(plan, n, worth < most ? worth : most, 32 * size);
     } else if (m <= 512) {
         plan.team_warps = groups > 256 ? 4 : 1;
         if (n >= std::int64_t{1} << 17) {
@@ -86,32 +91,30 @@ constexpr GemvPlan plan_gemv_along(std::int64_t m, std::int64_t n, int size) {
 constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
     const std::int64_t groups = gemv_parts(n, size);
     GemvPlan plan = {.form = GemvForm::columns, .threads = 512, .piece = m};
-    if (m <= 8 || (m <= 256 && groups >= 16384)) {  // each thread has columns of its own
-        plan.threads = plan.lanes = 128;
+    if (m <= 8 || (m <= 256 && groups >= 16384)) {
+        plan.threads = plan.lanes = gemv_lone_lanes;
         return plan;
     }
-    // Lanes for exactly the columns there are, if others would leave many idle.
-    if (m >= 4096 && m * groups >= 16384 &&
-        (groups <= 16 || (groups < 64 && groups % 8 != 0 && m >= 32768))) {
-        plan.lanes = static_cast<int>(groups);
-        if (m * groups <= 32768) plan.threads = 256;
-        const std::int64_t most = size == 4 && groups > 16 ? 132 : 264;
-        const std::int64_t worth = m * groups / (plan.threads * 4);
-        cut(plan, m, worth < most ? worth : most, 4);
-        return plan;
+    std::int64_t slabs;
+    if (m >= 32768 && groups < 100 * 32) {  // a few slabs, each of many pieces
+        // No cache holds so much: slabs are lines of 128 bytes, or, where rows do not consist of
+        // these, whole rows.
+        const bool from_memory = m * groups >= std::int64_t{1} << 21;
+        if (groups >= 64)
+            plan.lanes = 32;
+        else if (from_memory)
+            plan.lanes = groups <= 4 ? 4 : groups <= 16 || groups % 8 == 0 ? 8 : 32;
+        else
+            plan.lanes = groups <= 20 ? 4 : 8;
+        if (from_memory || plan.lanes == 32) plan.threads = 1024;
+        slabs = gemv_parts(groups, plan.lanes);
+    } else {
+        const bool low = m < 192 || (m >= 4096 && m < 8192 && groups <= 16);
+        plan.lanes = groups > 2048 && m > 512 ? 32 : groups > 384 || low ? 8 : 4;
+        slabs = gemv_parts(groups, plan.lanes);
+        if (slabs <= 132 && (plan.lanes == 32 || (slabs >= 100 && m >= 2048))) plan.threads = 1024;
+        if (slabs >= 384 || m * plan.lanes < 3072) plan.threads = 256;
     }
-    plan.lanes_fixed = true;
-    if (m >= 32768 && groups < 100 * 32) {  // a few slabs, each a hundred blocks or more
-        plan.lanes = groups < 64 ? 8 : 32;
-        plan.threads = plan.lanes == 8 ? 512 : 1024;
-        const std::int64_t slabs = gemv_parts(groups, plan.lanes);
-        cut(plan, m, gemv_threads_at_once / plan.threads / slabs, plan.threads / plan.lanes);
-        return plan;
-    }
-    plan.lanes = groups > 2048 && m > 512 ? 32 : groups > 384 || m < 192 ? 8 : 4;
-    const std::int64_t slabs = gemv_parts(groups, plan.lanes);
-    if (slabs <= 132 && (plan.lanes == 32 || (slabs >= 100 && m >= 2048))) plan.threads = 1024;
-    if (slabs >= 384 || m * plan.lanes < 3072) plan.threads = 256;
     const std::int64_t rows = m / (plan.threads / plan.lanes);  // of a thread, uncut
     const std::int64_t pieces = gemv_threads_at_once / (plan.threads * slabs);
     if (rows >= 64) cut(plan, m, pieces < rows / 4 ? pieces : rows / 4, plan.threads / plan.lanes);
