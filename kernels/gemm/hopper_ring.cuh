@@ -264,8 +264,11 @@ __device__ __forceinline__ void copy_bricks(const HopperWork& work, HopperAddres
             if (!of_a && paired)
                 device::copy_bulk_to(0b11, shared.slot(ring.slot) + place, from, hopper_brick_bytes,
                                      full);
-            else
+            else if (paired)
                 device::copy_bulk(shared.slot(ring.slot) + place, from, hopper_brick_bytes, full);
+            else  // one turn: up to 5 % less time; where bricks are read in several, 2 % more
+                device::copy_bulk_for_now(shared.slot(ring.slot) + place, from, hopper_brick_bytes,
+                                          full);
             if (begins) {
                 begins_at = ++group * (parts * hopper_group_chunks);
                 if (copier < b_halves)

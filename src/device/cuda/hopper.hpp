@@ -41,6 +41,18 @@ __device__ __forceinline__ void arrive_at(std::uint32_t barrier, unsigned rank) 
         "r"(rank)
         : "memory");
 }
+/// copy_bulk of what other blocks of the kernel may read about now, and nobody later: the L2 cache
+/// gives it up before anything else.
+__device__ __forceinline__ void copy_bulk_for_now(std::uint32_t to, const void* from,
+                                                  unsigned bytes, std::uint32_t barrier) {
+    // What createpolicy makes, by the value that CUTLASS gives: computed, it takes registers.
+    constexpr std::uint64_t evict_first = 0x12F0000000000000;
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+        "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(barrier), "l"(evict_first)
+        : "memory");
+}
 /// copy_bulk into the blocks of the cluster whose bit is set in `blocks`, telling the barrier of
 /// each.
 __device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t to,
