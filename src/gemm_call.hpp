@@ -31,6 +31,7 @@ enum class GemmReason {
 
 /// What the strict rungs that plan their work would do with a call.
 struct GemmStrictPlans {
+    int tuned_entry = 0;
     double tuned_seconds = 0;
     GemmSlicedPlan sliced;
     GemmPipelinedPlan pipelined;

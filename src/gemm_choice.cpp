@@ -64,9 +64,10 @@ template <class T>
 GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     const std::size_t memory = context.scratch_limit();
     GemmStrictPlans plans;
+    plans.tuned_entry = tuned_entry(context, call);
     plans.tuned_seconds =
-        gemm_tuned_seconds(gemm_table[tuned_entry(context, call)], context.multiprocessors(),
-                           call.c.rows, call.c.columns, call.a.columns);
+        gemm_tuned_seconds(gemm_table[plans.tuned_entry], context.multiprocessors(), call.c.rows,
+                           call.c.columns, call.a.columns);
     if constexpr (std::is_same_v<T, float>) {
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
@@ -122,7 +123,7 @@ GemmChoice choose_by_file(const Context& context, GemmCall<T>& call) {
         (choice.kernel == GemmKernel::tensor && !plans.tensor.fits))
         return {};
     if (choice.kernel == GemmKernel::tuned && choice.entry < 0)
-        choice.entry = tuned_entry(context, call);
+        choice.entry = plans.tuned_entry;
     call.tuning_line = line->number;
     return choice;
 }
@@ -146,13 +147,13 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
         return {GemmKernel::tiled, -1};
     }
     if (options.entry >= 0) return {GemmKernel::tuned, options.entry};
-    const GemmChoice tuned = {GemmKernel::tuned, tuned_entry(context, call)};
-    if (options.kernel == GemmKernel::tuned || k == 0) return tuned;
+    if (options.kernel == GemmKernel::tuned || k == 0)
+        return {GemmKernel::tuned, tuned_entry(context, call)};
 
     const GemmStrictPlans& plans = call.plans = plans_of(context, call);
     GemmChoice choice = free ? choose_by_file(context, call) : GemmChoice();
     if (choice.kernel != GemmKernel::none) return choice;
-    choice = tuned;
+    choice = {GemmKernel::tuned, plans.tuned_entry};
     double least = plans.tuned_seconds;
     const auto consider = [&](GemmKernel kernel, const auto& plan) {
         if (options.kernel == kernel) {

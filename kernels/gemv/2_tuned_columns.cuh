@@ -95,13 +95,12 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
     constexpr int size = group_size<T>;
     constexpr unsigned width = lanes * size;
     const std::int64_t m = call.a.rows, n = call.a.columns;
-    const unsigned piece = blockIdx.x / slabs, number = blockIdx.x % slabs;
-    const std::int64_t begin = piece * pieces.length;
+    const std::int64_t begin = blockIdx.x / slabs * pieces.length;
     const GemvSlab slab = {lanes,
                            threadIdx.x % lanes,
                            blockDim.x / lanes,
                            threadIdx.x / lanes,
-                           std::int64_t{number} * width,
+                           std::int64_t{blockIdx.x % slabs} * width,
                            begin,
                            begin + pieces.length < m ? begin + pieces.length : m};
     const auto lies_inside = [&](unsigned e) {
@@ -124,7 +123,11 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
                 if (lies_inside(e)) store(y(0, j + e * lanes), call.alpha, acc[e], call.beta);
         }
     } else {
-        // One sum a column: of a warp's groups, then of all warps.
+        // One sum a column: of a warp's groups, then of all warps. The block's place is found out
+        // again, rather than kept in registers.
+        const unsigned block = device::opaque(blockIdx.x), piece = block / slabs;
+        const unsigned number = block - piece * slabs;
+        const std::int64_t first = std::int64_t{number} * width;
         auto& sums = device::shared<struct GemvSums, T[warp_lanes * width]>();
         auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
 #pragma unroll
@@ -149,17 +152,16 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
                 sum += sums[warp * width + threadIdx.x];
         }
         const auto deliver = [&](unsigned output, T total) {
-            if (slab.first + output < n)
-                store(call.y(slab.first + output), call.alpha, total, call.beta);
+            if (first + output < n) store(call.y(first + output), call.alpha, total, call.beta);
         };
         if (pieces.count == 1) {
             if (threadIdx.x < width) deliver(threadIdx.x, sum);
             return;
         }
-        const std::int64_t left = n - slab.first;
+        const std::int64_t left = n - first;
         const unsigned outputs = left < width ? static_cast<unsigned>(left) : width;
-        if (threadIdx.x < outputs) pieces.parts[piece * n + slab.first + threadIdx.x] = sum;
-        finish_pieces(pieces, slab.first, outputs, n, pieces.counters + number, &spare[0], deliver);
+        if (threadIdx.x < outputs) pieces.parts[piece * n + first + threadIdx.x] = sum;
+        finish_pieces(pieces, first, outputs, n, pieces.counters + number, &spare[0], deliver);
     }
 }
 
