@@ -41,8 +41,8 @@ __device__ __forceinline__ void arrive_at(std::uint32_t barrier, unsigned rank) 
         "r"(rank)
         : "memory");
 }
-/// copy_bulk of what other blocks of the kernel may read about now, and nobody later: the L2 cache
-/// gives it up before anything else.
+/// copy_bulk of what other blocks of the kernel read at about the same time, if at all: afterwards
+/// the L2 cache gives it up before anything else.
 __device__ __forceinline__ void copy_bulk_for_now(std::uint32_t to, const void* from,
                                                   unsigned bytes, std::uint32_t barrier) {
     // What createpolicy makes, by the value that CUTLASS gives: computed, it takes registers.
