@@ -30,7 +30,10 @@ PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest_pitch &&
         shift_of(operand) == 0)
         return PipelinedLayout::mapped;
-    return columns == 1 && rows % 4 == 0 ? PipelinedLayout::along_k : PipelinedLayout::other;
+    if (columns != 1 || rows % 4 != 0) return PipelinedLayout::other;
+    return rows >= operand.columns && rows < longest_pitch && shift_of(operand) == 0
+               ? PipelinedLayout::by_rows
+               : PipelinedLayout::along_k;
 }
 
 /// Takes the operand in place, or a copy of it that `task` makes at `packed`.
@@ -60,6 +63,20 @@ PipelinedOperand prepare_rows(const MatrixView<const float>& operand, GemmTile t
     return prepared;
 }
 
+using PipelinedLauncher = void (*)(device::Stream, const PipelinedWork&);
+PipelinedLauncher launcher_of(PipelinedForm form) {
+    if (form.sliced)
+        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{4, true, true}>
+                              : launch_gemm_pipelined<PipelinedForm{4, false, true}>;
+    if (form.parts == 4)
+        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{4, true}>
+                              : launch_gemm_pipelined<PipelinedForm{4}>;
+    if (form.parts == 2)
+        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{2, true}>
+                              : launch_gemm_pipelined<PipelinedForm{2}>;
+    return launch_gemm_pipelined<PipelinedForm{}>;
+}
+
 /// The product of whole tiles.
 void launch_tiles(device::Stream stream, const GemmCall<float>& call, const GemmPipelinedPlan& plan,
                   void* scratch, unsigned* counters) {
@@ -67,11 +84,15 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
     std::byte* const packed_b = memory + plan.pack_a_bytes;
     std::byte* const partials = packed_b + plan.pack_b_bytes;
     PipelinedPackTask pack_a = {}, pack_b = {};
+    PipelinedForm form;
+    if (plan.sliced) form = {4, layout_of(call.a) == PipelinedLayout::by_rows, true};
+    const GemmTile t = form.tile();
     const PipelinedWork work = {
         call.alpha,
         call.beta,
-        prepare(call.a, plan.turn_a, plan.pack_a, memory, pipelined_tile.block_m, pack_a),
-        prepare(call.b.transposed(), false, plan.pack_b, packed_b, pipelined_tile.block_n, pack_b),
+        form.a_by_rows ? prepare_rows(call.a, t)
+                       : prepare(call.a, plan.turn_a, plan.pack_a, memory, t.block_m, pack_a),
+        prepare(call.b.transposed(), false, plan.pack_b, packed_b, t.block_n, pack_b),
         call.c,
         call.a.columns + plan.skip,
         plan.skip,
@@ -82,7 +103,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         1,
         plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
     if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
-    launch_gemm_pipelined<1>(stream, work);
+    launcher_of(form)(stream, work);
 }
 
 /// `call` with these rows and columns of its C alone.
@@ -171,11 +192,12 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
-    const GemmTile t = pipelined_tile_of(products);
     const BatchOperand a = batch_a(x), b = batch_b(x);
     const MatrixView<const float> all_a = a.all(x.a.first, x.count);
     const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);
-    const bool along_k = a.layout != PipelinedLayout::mapped, by_rows = along_k && products > 1;
+    const bool along_k = a.layout != PipelinedLayout::mapped;
+    const PipelinedForm form = {products, along_k && products > 1};
+    const GemmTile t = form.tile();
     const bool pack_b = b.layout != PipelinedLayout::mapped;
     void* packed = nullptr;
     if (pack_b) packed = context.scratch(pipelined_packed_bytes(all_b.rows, all_b.columns));
@@ -183,8 +205,9 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     PipelinedWork work = {
         x.alpha,
         x.beta,
-        by_rows ? prepare_rows(all_a, t)
-                : prepare(along_k ? x.a.first : all_a, along_k, false, nullptr, t.block_m, none),
+        form.a_by_rows
+            ? prepare_rows(all_a, t)
+            : prepare(along_k ? x.a.first : all_a, along_k, false, nullptr, t.block_m, none),
         prepare(all_b, false, pack_b, static_cast<std::byte*>(packed), t.block_n, pack),
         x.c.first,
         x.k(),
@@ -201,17 +224,14 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
-    const auto launch = products == 1 ? launch_gemm_pipelined<1>
-                        : products == 2
-                            ? by_rows ? launch_gemm_pipelined<2, true> : launch_gemm_pipelined<2>
-                        : by_rows ? launch_gemm_pipelined<4, true>
-                                  : launch_gemm_pipelined<4>;
-    launch(context.stream(), work);
+    launcher_of(form)(context.stream(), work);
 }
 
-GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch) {
+GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch,
+                                      PipelinedForms forms) {
     return plan_gemm_pipelined(call.c.rows, call.c.columns, call.a.columns, layout_of(call.a),
-                               layout_of(call.b.transposed()), most_scratch, shift_of(call.a));
+                               layout_of(call.b.transposed()), most_scratch, shift_of(call.a),
+                               forms);
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

@@ -12,7 +12,8 @@ namespace tinyblas {
 
 /// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
-                                      std::size_t most_scratch = static_cast<std::size_t>(-1));
+                                      std::size_t most_scratch = static_cast<std::size_t>(-1),
+                                      PipelinedForms forms = PipelinedForms::all);
 
 /// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

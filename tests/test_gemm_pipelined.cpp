@@ -24,29 +24,49 @@ class GemmPipelined : public testing::Test {
     void SetUp() override {
         if (context_.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
     }
-    void expect_exact(GemmProblem<float>& p) {
-        p.fill_integers();
-        EXPECT_EQ(p.run(context_, pipelined).kernel, GemmKernel::pipelined);
-        EXPECT_TRUE(exact(p));
-    }
-    /// Runs the call with all of its tiles cut among `blocks` blocks. Plans do that from 264 steps
-    /// of all tiles on, which take long under emulation. Returns who has which piece.
-    PipelinedWorkload run_cut(GemmProblem<float>& p, unsigned blocks, bool sums_apart = false) {
+    /// Runs the call as the plan of a form says, once `change` has had it.
+    template <class Change>
+    GemmPipelinedPlan run(GemmProblem<float>& p, PipelinedForms forms, Change&& change) {
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context_);
         const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
-        GemmPipelinedPlan plan = plan_gemm_pipelined(call);
-        plan.sums_apart = sums_apart;
-        PipelinedWorkload& load = plan.load;
-        load = {load.tiles_m, load.tiles_n, load.tiles_m * load.tiles_n, load.steps, blocks};
-        EXPECT_GE(load.cut * load.steps, 2 * blocks);
-        plan.partial_bytes =
-            blocks * 2 * sizeof(float) *
-            static_cast<std::size_t>(pipelined_tile.block_m * pipelined_tile.block_n);
-        plan.scratch_bytes = std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes,
-                                       plan.below.scratch_bytes, plan.beside.scratch_bytes});
+        GemmPipelinedPlan plan = plan_gemm_pipelined(call, static_cast<std::size_t>(-1), forms);
+        EXPECT_EQ(plan.sliced, forms == PipelinedForms::sliced);
+        change(plan);
         enqueue_gemm_pipelined(context_, call, plan);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context_);
-        return load;
+        return plan;
+    }
+    void expect_exact(GemmProblem<float>& p) {
+        p.fill_integers();
+        for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced}) {
+            run(p, forms, [](GemmPipelinedPlan&) {});
+            EXPECT_TRUE(exact(p)) << static_cast<int>(forms);
+        }
+    }
+    /// Runs the call with all of its tiles cut among `blocks` blocks. Plans do that from 264 steps
+    /// of all tiles on, which take long under emulation. `helped`: the tiles whose last steps one
+    /// block has; 0: all blocks have as many steps. Returns who has which piece.
+    PipelinedWorkload run_cut(GemmProblem<float>& p, PipelinedForms forms, unsigned blocks,
+                              bool sums_apart = false, unsigned helped = 0) {
+        const auto cut = [&](GemmPipelinedPlan& plan) {
+            plan.sums_apart = sums_apart;
+            PipelinedWorkload& load = plan.load;
+            const unsigned tiles = load.tiles_m * load.tiles_n;
+            if (helped > 0) blocks = tiles + (tiles + helped - 1) / helped;
+            load = {load.tiles_m, load.tiles_n, tiles, load.steps, blocks};
+            EXPECT_GE(load.cut * load.steps, 2 * blocks);
+            if (helped > 0) {
+                load.own = load.steps - 2;
+                load.helped = helped;
+            }
+            const GemmTile t = pipelined_tile_of(plan.sliced ? 4 : 1);
+            plan.partial_bytes =
+                blocks * 2 * sizeof(float) * static_cast<std::size_t>(t.block_m * t.block_n);
+            plan.scratch_bytes =
+                std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes,
+                          plan.below.scratch_bytes, plan.beside.scratch_bytes});
+        };
+        return run(p, forms, cut).load;
     }
 };
 
@@ -199,13 +219,13 @@ TEST_F(GemmPipelined, MisalignedAIsTurnedInPlace) {
         for (const std::int64_t k : {1, 13, 15, 17, 30, 60}) {
             const Storage shifted = {.name = "shifted", .ld_factor = 16, .offset = shift};
             GemmProblem<float> p({131, 32, k}, 60 + k, shifted);
-            const GemmPipelinedPlan plan = plan_gemm_pipelined(
-                {1, p.a.device(), p.b.device(), 0, p.c.device()}, std::size_t{1} << 30);
+            p.fill_integers();
+            const GemmPipelinedPlan plan = run(p, PipelinedForms::whole, [](GemmPipelinedPlan&) {});
+            EXPECT_TRUE(exact(p));
             // Another step may cost more than packing.
             EXPECT_TRUE(plan.turn_a || (k + shift + 15) / 16 > (k + 15) / 16) << k;
             EXPECT_EQ(plan.skip, plan.turn_a ? shift : 0);
             turned += plan.turn_a ? 1 : 0;
-            expect_exact(p);
         }
     EXPECT_EQ(turned, 15);
 }
@@ -223,6 +243,8 @@ TEST_F(GemmPipelined, ExactOnIntegers) {
         p.alpha = -2;
         p.beta = 3;
         expect_exact(p);
+        EXPECT_EQ(p.run(context_, pipelined).kernel, GemmKernel::pipelined);
+        EXPECT_TRUE(exact(p));
     }
 }
 
@@ -245,14 +267,22 @@ TEST_F(GemmPipelined, ExactForEveryStorage) {
 TEST_F(GemmPipelined, ExactWhereOnlySomeTilesAreCut) {
     GemmProblem<float> p({128 * 17 + 1, 256 * 8 + 3, 16 * 20}, 7);
     p.alpha = 2;
-    const GemmPipelinedPlan plan =
-        plan_gemm_pipelined(p.c.before().rows, p.c.before().columns, 320, PipelinedLayout::other,
-                            PipelinedLayout::other, std::size_t{1} << 34);
-    EXPECT_EQ(plan.load.tiles_m * plan.load.tiles_n, 17u * 8);
-    EXPECT_EQ(plan.fringe_m, 1);
-    EXPECT_EQ(plan.fringe_n, 3);
+    const auto plan = [](const GemmProblem<float>& p, PipelinedForms forms) {
+        const auto& c = p.c.before();
+        return plan_gemm_pipelined(c.rows, c.columns, p.a.before().columns, PipelinedLayout::other,
+                                   PipelinedLayout::other, std::size_t{1} << 34, 0, forms);
+    };
+    const GemmPipelinedPlan whole = plan(p, PipelinedForms::whole);
+    EXPECT_EQ(whole.load.tiles_m * whole.load.tiles_n, 17u * 8);
+    EXPECT_EQ(whole.fringe_m, 1);
+    EXPECT_EQ(whole.fringe_n, 3);
+    GemmProblem<float> q({128 * 17 + 1, 64 * 20, 64 * 12}, 8);
+    const GemmPipelinedPlan sliced = plan(q, PipelinedForms::sliced);
+    EXPECT_EQ(sliced.load.cut, 340u % 132 + 132);
+    EXPECT_EQ(sliced.fringe_m, 1);
     if (emulated) return;  // takes too long
     expect_exact(p);
+    expect_exact(q);
 }
 
 /// Pieces of three and more blocks, blocks with pieces of two tiles, fringes.
@@ -265,10 +295,31 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
             p.alpha = 2;
             p.beta = sums_apart ? 0 : -1;
             p.fill_integers();
-            run_cut(p, blocks, sums_apart);
+            run_cut(p, PipelinedForms::whole, blocks, sums_apart);
             EXPECT_TRUE(exact(p));
         }
     }
+}
+
+/// The same of the sliced form, whose steps have 64 k, where A lies by rows and where it does not;
+/// and where blocks help others with the ends of their tiles.
+TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
+    struct Case {
+        Shape shape;
+        unsigned blocks, helped;
+    };
+    for (const Case& one :
+         {Case{{20, 30, 500}, 3, 0}, Case{{129, 67, 300}, 4, 0}, Case{{200, 128, 450}, 7, 0},
+          Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4}})
+        for (const int a : {0, 1, 3}) {
+            GemmProblem<float> p(one.shape, one.blocks + static_cast<std::uint64_t>(a),
+                                 storages[a]);
+            p.alpha = 2;
+            p.beta = a == 1 ? 0 : -1;
+            p.fill_integers();
+            run_cut(p, PipelinedForms::sliced, one.blocks, false, one.helped);
+            EXPECT_TRUE(exact(p)) << one.blocks;
+        }
 }
 
 /// Padding and gaps never meet an Inf: k ends within a step.
@@ -287,11 +338,32 @@ TEST_F(GemmPipelined, InfAtTheEndOfKStaysInItsRow) {
     }
 }
 
+/// Alpha meets whole sums alone: slices and pieces of both signs are no NaN.
+TEST_F(GemmPipelined, AlphaOfInfGivesInf) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    GemmProblem<float> p({20, 30, 300}, 9);
+    p.fill_integers();
+    for (std::int64_t k = 0; k < 300; ++k) {
+        p.a.before()(0, k) = k < 150 ? -1 : k % 16 < 8 ? 1 : 3;
+        p.b.before()(k, 0) = 1;
+    }
+    p.alpha = infinity;
+    const auto expect_infinity = [&] { EXPECT_EQ(p.c.after()(0, 0), infinity); };
+    run(p, PipelinedForms::sliced, [](GemmPipelinedPlan&) {});
+    expect_infinity();
+    run_cut(p, PipelinedForms::sliced, 2);
+    expect_infinity();
+    for (const bool sums_apart : {false, true}) {
+        run_cut(p, PipelinedForms::whole, 3, sums_apart);
+        expect_infinity();
+    }
+}
+
 /// The sums of a piece are one chain in the order of k; pieces are added in that order.
 TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
     GemmProblem<float> p({20, 30, 700}, 9);
     p.fill([](Random& r) { return r.normal(); });
-    const PipelinedWorkload load = run_cut(p, 5);
+    const PipelinedWorkload load = run_cut(p, PipelinedForms::whole, 5);
     for (std::int64_t i = 0; i < 20; ++i)
         for (std::int64_t j = 0; j < 30; ++j) {
             float whole = 0;
@@ -304,6 +376,31 @@ TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
             }
             ASSERT_EQ(p.c.after()(i, j), whole) << i << ", " << j;
         }
+}
+
+/// In the sliced form 16 of each 64 k are a slice's: from the last slice to the first one their
+/// chains are added up.
+TEST_F(GemmPipelined, ASlicedElementIsTheSumOfItsSlicesChains) {
+    GemmProblem<float> p({20, 30, 500}, 9);
+    p.fill([](Random& r) { return r.normal(); });
+    for (const unsigned helped : {0, 1}) {
+        const PipelinedWorkload load = run_cut(p, PipelinedForms::sliced, 2, false, helped);
+        for (std::int64_t i = 0; i < 20; ++i)
+            for (std::int64_t j = 0; j < 30; ++j) {
+                float pieces[2];
+                for (unsigned block = 0; block < 2; ++block) {
+                    const PipelinedPiece piece =
+                        helped ? load.helped_piece(block, 0) : load.piece(block, 0);
+                    float sums[4] = {};
+                    for (std::int64_t k = piece.first * 64; k < piece.last * 64 && k < 500; ++k) {
+                        float& sum = sums[k / 16 % 4];
+                        sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+                    }
+                    pieces[block] = sums[3] + sums[2] + sums[1] + sums[0];
+                }
+                ASSERT_EQ(p.c.after()(i, j), pieces[0] + pieces[1]) << i << ", " << j;
+            }
+    }
 }
 
 #if TINYBLAS_EMULATED
@@ -320,17 +417,24 @@ TEST_F(GemmPipelined, TheSameInEveryOrderOfThreads) {
 /// All steps of all tiles, each once; places of partial sums that are distinct.
 void check(const GemmPipelinedPlan& plan) {
     const PipelinedWorkload& load = plan.load;
+    const bool helps = load.own > 0;
     const unsigned tiles = load.tiles_m * load.tiles_n;
     std::vector<unsigned> next(tiles, 0);  // step of each tile
     for (unsigned block = 0; block < load.blocks; ++block)
         for (unsigned number = 0;; ++number) {
-            const PipelinedPiece piece = load.piece(block, number);
+            const PipelinedPiece piece =
+                helps ? load.helped_piece(block, number) : load.piece(block, number);
             if (piece.first == piece.last) break;
             ASSERT_LT(piece.tile, tiles);
             ASSERT_EQ(piece.first, next[piece.tile]);
             next[piece.tile] = piece.last;
             if (!load.cuts(piece)) continue;
             ASSERT_LT(piece.tile, load.cut);
+            if (helps) {  // two pieces of each, and as many places as two a block
+                ASSERT_TRUE(piece.first == 0 || piece.last == load.steps);
+                ASSERT_LT(piece.tile, load.blocks);
+                continue;
+            }
             ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.first), block);
             ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.last - 1), block);
         }
@@ -350,15 +454,34 @@ TEST(GemmPipelinedPlan, CoversEveryShapeOnce) {
     for (const std::int64_t m : {1, 128, 129, 132, 133, 1000, 1024, 4097, 5000})
         for (const std::int64_t n : {1, 256, 257, 261, 2048, 4099})
             for (const std::int64_t k : {1, 16, 100, 1024, 4096, 1 << 20})
-                for (const L a : {L::mapped, L::along_k, L::other}) {
-                    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
-                    const auto plan =
-                        plan_gemm_pipelined(m, n, k, a, L::mapped, std::size_t{1} << 40);
-                    ASSERT_TRUE(plan.fits);
-                    ASSERT_LE(plan.load.cut, 2 * pipelined_multiprocessors);
-                    ASSERT_LE(plan.load.blocks, pipelined_multiprocessors);
-                    ASSERT_NO_FATAL_FAILURE(check(plan));
-                }
+                for (const L a : {L::mapped, L::by_rows, L::along_k, L::other})
+                    for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced}) {
+                        SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+                        const auto plan = plan_gemm_pipelined(m, n, k, a, L::mapped,
+                                                              std::size_t{1} << 40, 0, forms);
+                        ASSERT_TRUE(plan.fits);
+                        ASSERT_LE(plan.load.cut, 2 * pipelined_multiprocessors);
+                        ASSERT_LE(plan.load.blocks, pipelined_multiprocessors);
+                        ASSERT_NO_FATAL_FAILURE(check(plan));
+                    }
+}
+
+/// As many tiles as leave few multiprocessors for their ends: 896 squares have 98, and three of
+/// them share a helper.
+TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
+    using L = PipelinedLayout;
+    const auto plan = [](std::int64_t n) {
+        return plan_gemm_pipelined(n, n, n, L::by_rows, L::mapped, std::size_t{1} << 40);
+    };
+    const GemmPipelinedPlan helped = plan(896);
+    EXPECT_TRUE(helped.sliced);
+    EXPECT_EQ(helped.load.own, 11u);  // of 14
+    EXPECT_EQ(helped.load.helped, 3u);
+    EXPECT_EQ(helped.load.blocks, 98u + 33);
+    EXPECT_NO_FATAL_FAILURE(check(helped));
+    EXPECT_TRUE(plan(1024).sliced);
+    EXPECT_EQ(plan(1024).load.cut, 0u);  // 128 tiles
+    EXPECT_FALSE(plan(4096).sliced);
 }
 
 TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {
@@ -373,6 +496,7 @@ TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {
     EXPECT_EQ(plan(4096, L::mapped, L::mapped, 0).load.cut, 0u);
     EXPECT_GT(plan(4096, L::mapped, L::mapped, 0).seconds, whole.seconds);
     EXPECT_TRUE(plan(2048, L::along_k, L::mapped, much).turn_a);
+    EXPECT_TRUE(plan(2048, L::by_rows, L::mapped, much).turn_a);
     EXPECT_FALSE(plan(4096, L::other, L::mapped, 0).fits);
     const auto odd = plan(4097, L::other, L::other, much);
     EXPECT_EQ(odd.fringe_m, 1);

@@ -108,7 +108,7 @@ TYPED_TEST(Gemv, BitsAreTheModels) {
             }
 }
 
-/// Thin matrices that no cache holds have plans of their own: by 4, 8 and 32 lanes, and pieces of
+/// Thin matrices that no cache holds have plans of their own: by 1 to 32 lanes, and pieces of
 /// long rows.
 TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
     constexpr std::int64_t size = 16 / sizeof(TypeParam);
@@ -119,6 +119,8 @@ TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
         unsigned pieces;
     };
     for (const Case& one : {Case{540000, 4 * size - 1, true, 4, 132},
+                            {540000, size, true, 1, 211},
+                            {300000, 2 * size - 1, true, 2, 235},
                             {270000, 8 * size - 1, true, 8, 132},
                             {45000, 49 * size - 1, true, 32, 64},
                             {40000, 25 * size - 1, true, 8, 63},

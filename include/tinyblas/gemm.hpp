@@ -19,7 +19,7 @@ namespace tinyblas {
 /// The rungs of the ladder, kernels/gemm/N_<name>.cuh, and words of choice: `best` asks the library
 /// to choose, `none` says that no kernel was needed. Strict: `naive`, `tiled` and `tuned`;
 /// `gemv`, where C is a row or a column; and with compute capability 9.0 `sliced`, for small and
-/// thin float products, `pipelined`, for large ones, `skinny`, where m or n is at most 64 and k at
+/// thin float products, `pipelined`, for larger ones, `skinny`, where m or n is at most 64 and k at
 /// most 128, and `tensor`, double products on tensor cores, which round as multiply-adds do.
 /// `split` and `hopper`, with 9.0 as well, are Precision::fp32. `batched` says that one launch made
 /// a batch.

@@ -16,6 +16,12 @@
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
 //                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
+//   sliced form  for C of mid size, which want more tiles: of 128 x 64, and a step has 64 k, in
+//                four slices, for two warps each. Sums pass from slice to slice; each goes to its
+//                next tile meanwhile. Blocks for which there is no tile help others with theirs:
+//
+//                |b0       : b3|b1       : b3|b2       : b3|
+//                |tile 0       |tile 1       |tile 2       |
 //
 // Limit: issue slots are 90 % busy, and one in fifteen of what they issue is no multiply-add. Loads
 // from shared memory take longer where ptxas bunches them (pipelined_columns.cuh), multiply-adds
@@ -28,9 +34,8 @@
 namespace tinyblas {
 
 /// For warps that have no product in a tile: they leave its stages to the others.
-template <int products>
-__device__ __forceinline__ void pass_stages(PipelinedRing<products>& ring,
-                                            const PipelinedPiece& piece) {
+template <PipelinedForm f>
+__device__ __forceinline__ void pass_stages(PipelinedRing<f>& ring, const PipelinedPiece& piece) {
 #pragma unroll 1
     for (unsigned left = piece.last - piece.first; left > 0; --left, ring.advance()) {
         ring.wait_full();
@@ -38,32 +43,37 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<products>& ring,
     }
 }
 
-/// The role of the warps that multiply. `products`: of a tile, each its own part of the warps'.
-/// `a_by_rows`: how A's tiles lie.
-template <int products, bool a_by_rows>
+/// The role of the warps that multiply.
+template <PipelinedForm f>
 __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
-                                                PipelinedShared<products>& shared) {
-    using Sums = PipelinedSums<products, a_by_rows>;
+                                                PipelinedShared<f>& shared) {
+    using Sums = PipelinedSums<f>;
     constexpr int block_k = Sums::t.block_k;
-    constexpr int lines = products == 1 ? Sums::t.lines(sizeof(float)) : 4;  // 4: smaller
-    constexpr unsigned parts = block_k / lines;                              // of a stage
-    PipelinedRing<products> ring(shared, 0);
-    for_each_piece(work, [&](const PipelinedPiece& piece) {
-        const int own = Sums::product();
-        if (products == 2 && product_of<products>(work, work.load.place(piece.tile),
-                                                  static_cast<unsigned>(own)) >= work.products) {
+    // Of a turn of the loop: 4 where that is hardly slower, for the code is smaller.
+    constexpr int lines = f.parts == 1 || (f.sliced && f.a_by_rows) ? 8 : 4;
+    constexpr int depth = f.a_by_rows ? 4 : lines;  // of them, those that `line` names
+    constexpr unsigned parts = block_k / lines;     // of a stage
+    PipelinedRing<f> ring(shared, 0);
+    for_each_piece<f>(work, [&](PipelinedPiece piece, unsigned number) {
+        const int own = Sums::part();
+        if (f.products() == 2 && product_of<f>(work, work.load.place(piece.tile),
+                                               static_cast<unsigned>(own)) >= work.products) {
             pass_stages(ring, piece);
             return;
         }
         typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
         ring.wait_full();
-        auto line = tile.line(ring.stage() * products * block_k);
+        auto line = tile.line(ring.stage() * f.parts * block_k);
         tile.start(line);
         unsigned left = (piece.last - piece.first) * parts;
 #pragma unroll 1
         do {
 #pragma unroll
-            for (int p = 0; p < lines - 1; ++p) tile.multiply(p, line, p + 1);
+            for (int p = 0; p < lines - 1; ++p) {
+                if constexpr (f.a_by_rows)
+                    if (p % depth == depth - 1) line = tile.after(line, 1);
+                tile.multiply(p % depth, line, (p + 1) % depth);
+            }
             left = device::opaque(left - 1);
             const bool done = left % parts == 0;  // with a stage
             device::SharedAddress empty{};
@@ -72,45 +82,57 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                 ring.advance();
                 if (left > 0) {  // else nothing comes next: load again what is there
                     ring.wait_full();
-                    line = tile.line(ring.stage() * products * block_k);
+                    line = tile.line(ring.stage() * f.parts * block_k);
                 }
-            } else if constexpr (a_by_rows) {
-                line = tile.after(line, left % parts);
+            } else if constexpr (f.a_by_rows) {
+                line = tile.after(line, left * (lines / depth));
             } else {
                 line = line + lines;
             }
-            tile.multiply(lines - 1, line, 0);
+            tile.multiply(depth - 1, line, 0);
             if (done) device::arrive(empty);  // each for itself: tools see whose loads it ends
         } while (left > 0);
-        Sums sums(tile, work.alpha);
-        if (products == 1 && work.load.cuts(piece) && !sums.add_up(work, piece)) return;
+        if (f.sliced) piece = piece_of<f>(work.load, number);  // not kept, likewise
+        const bool cut = f.products() == 1 && work.load.cuts(piece);
+        const bool in_parts = f.sliced || cut;
+        Sums sums(tile, in_parts ? device::opaque(1.0f) : work.alpha);
+        const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
+        if constexpr (f.sliced)
+            if (!sums.gather(shared.relay, number)) return;
+        if (cut && !sums.add_up(work, piece, last)) return;
+        if (in_parts) sums.scale(work.alpha);
         sums.store(work, piece.tile, shared.lines[threadIdx.x / 32]);
     });
 }
 
-template <int products>
+template <PipelinedForm f>
 __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
-                                              PipelinedShared<products>& shared) {
+                                              PipelinedShared<f>& shared) {
     constexpr GemmTile t = pipelined_tile;
     const unsigned loaders = 1 + (work.a.turned ? t.loaders : 0);
     constexpr unsigned readers = t.multipliers();
-    PipelinedRing<products> ring(shared, 0);
-    for (int stage = 0; stage < pipelined_tile_of(products).stages; ++stage, ring.advance()) {
+    PipelinedRing<f> ring(shared, 0);
+    for (int stage = 0; stage < f.tile().stages; ++stage, ring.advance()) {
         device::make_barrier(ring.full(), loaders);
         device::make_barrier(ring.empty(), readers);
     }
+    if constexpr (f.sliced)
+        for (std::uint64_t& turn : shared.relay.turns)
+            device::make_barrier(device::SharedPointer<std::uint64_t>(&turn).address(),
+                                 f.tile().multipliers());
     device::publish_barriers();
 }
 
-/// `a_by_rows`: how A's tiles lie.
-template <int products, bool a_by_rows>
+/// A PipelinedForm's members: nvcc takes no kernels with the structure itself.
+template <int parts, bool a_by_rows, bool sliced>
 __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     gemm_pipelined(const __grid_constant__ PipelinedWork work) {
+    constexpr PipelinedForm f = {parts, a_by_rows, sliced};
     if constexpr (!device::reallocates_registers) {
         device::trap();
     } else {
-        constexpr GemmTile t = pipelined_block(products, a_by_rows);
-        auto& shared = device::large_shared<PipelinedShared<products>>();
+        constexpr GemmTile t = f.block();
+        auto& shared = device::large_shared<PipelinedShared<f>>();
         if (threadIdx.x == 0) make_barriers(work, shared);
         __syncthreads();
         device::wait_for_launcher();
@@ -122,25 +144,26 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
         if (loader < 0) {
             // Half a tile's time later, so that from then on one product is stored while the other
             // one is multiplied.
-            if (products == 2 && loader >= -t.multipliers() / 64 && work.load.turns() > 1)
+            if (f.products() == 2 && loader >= -t.multipliers() / 64 && work.load.turns() > 1)
                 device::let_time_pass<18'000>();
             device::claim_registers<t.multiplier_registers()>();
-            multiply_stages<products, a_by_rows>(work, shared);
+            multiply_stages<f>(work, shared);
             return;
         }
         device::give_up_registers<t.loader_registers>();
-        if constexpr (products == 1)
+        if constexpr (f.parts == 1)
             if (work.a.turned) return turn_stages(work, shared);
-        if (loader == 0 && threadIdx.x % 32 == 0) load_stages<products, a_by_rows>(work, shared);
+        if (loader == 0 && threadIdx.x % 32 == 0) load_stages<f>(work, shared);
     }
 }
 
-template <int products, bool a_by_rows = false>
+template <PipelinedForm f>
 void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
-    device::launch_large_dependent("gemm", gemm_pipelined<products, a_by_rows>, work.load.blocks,
-                                   pipelined_tile.threads(), sizeof(PipelinedShared<products>),
-                                   stream, work);
-    if (work.load.cut == 0 || work.counters) return;
+    static_assert(sizeof(PipelinedShared<f>) <= 227 << 10);
+    device::launch_large_dependent("gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced>,
+                                   work.load.blocks, pipelined_tile.threads(),
+                                   sizeof(PipelinedShared<f>), stream, work);
+    if (f.sliced || work.load.cut == 0 || work.counters) return;
     constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;
     device::launch_dependent("gemm", gemm_pipelined_sums, dim3(sums, work.load.cut),
                              pipelined_tile.multipliers(), stream, work);

@@ -18,7 +18,7 @@ class PipelinedTurn {
 
   public:
     __device__ __forceinline__ PipelinedTurn(const PipelinedOperand& operand,
-                                             PipelinedShared<1>& shared, int thread)
+                                             PipelinedShared<PipelinedForm{}>& shared, int thread)
         : p_(thread % 32 / 8 * 4),
           row_((thread / 32 * 8 + thread % 8) * 4),
           to_(&shared.a[0][0][p_ * rows + row_]),
@@ -73,55 +73,56 @@ class PipelinedTurn {
 };
 
 /// Brings all stages of all pieces: one thread asks the copy engine, for as many tiles of both
-/// operands as `products` has (in place of products that do not exist, of the last one).
-template <int products, bool a_by_rows>
-__device__ __forceinline__ void load_stages(const PipelinedWork& work,
-                                            PipelinedShared<products>& shared) {
-    constexpr GemmTile t = pipelined_tile_of(products);
+/// operands as the form has parts (in place of products that do not exist, of the last one).
+template <PipelinedForm f>
+__device__ __forceinline__ void load_stages(const PipelinedWork& work, PipelinedShared<f>& shared) {
+    constexpr GemmTile t = f.tile();
     constexpr int a_bytes = t.block_k * t.block_m * int{sizeof(float)};
     constexpr int b_bytes = t.block_k * t.block_n * int{sizeof(float)};
     const auto a = device::SharedPointer<float>(&shared.a[0][0][0]).address();
     const auto b = device::SharedPointer<float>(&shared.b[0][0][0][0]).address();
-    PipelinedRing<products> ring(shared, 1);
-    for_each_piece(work, [&](const PipelinedPiece& piece) {
+    PipelinedRing<f> ring(shared, 1);
+    for_each_piece<f>(work, [&](const PipelinedPiece& piece, unsigned) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
-        int product[products];
+        int product[f.products()];
 #pragma unroll
-        for (int e = 0; e < products; ++e) {
-            const unsigned own = product_of<products>(work, place, e);
+        for (int e = 0; e < f.products(); ++e) {
+            const unsigned own = product_of<f>(work, place, e);
             product[e] = e == 0 || own < work.products ? static_cast<int>(own) : product[e - 1];
         }
 #pragma unroll 1
         for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
             const auto full = ring.full();
             ring.wait_empty();
-            const int p = static_cast<int>(step) * t.block_k;
-            device::arrive_expecting(full, products * (a_bytes + b_bytes));
+            device::arrive_expecting(full, f.parts * (a_bytes + b_bytes));
 #pragma unroll
-            for (int e = 0; e < products; ++e) {
-                const int tile = ring.stage() * products + e;
-                const int a_p = p + product[e] * work.a.k_apart;
-                const int a_i = i + product[e] * work.a.rows_apart;
-                device::copy_tile(a + tile * a_bytes, work.a.map, a_by_rows ? a_i : a_p,
-                                  a_by_rows ? a_p : a_i, full);
-                device::copy_tile(b + tile * b_bytes, work.b.map, p + product[e] * work.b.k_apart,
-                                  j + product[e] * work.b.rows_apart, full);
+            for (int e = 0; e < f.parts; ++e) {
+                const int tile = ring.stage() * f.parts + e;
+                const int own = product[f.sliced ? 0 : e];
+                const int p = static_cast<int>(step) * f.depth() + (f.sliced ? e * t.block_k : 0);
+                const int a_p = p + own * work.a.k_apart;
+                const int a_i = i + own * work.a.rows_apart;
+                device::copy_tile(a + tile * a_bytes, work.a.map, f.a_by_rows ? a_i : a_p,
+                                  f.a_by_rows ? a_p : a_i, full);
+                device::copy_tile(b + tile * b_bytes, work.b.map, p + own * work.b.k_apart,
+                                  j + own * work.b.rows_apart, full);
             }
         }
     });
 }
 
 /// Where all threads turn A's tiles, and one asks the copy engine for those of B.
-__device__ __forceinline__ void turn_stages(const PipelinedWork& work, PipelinedShared<1>& shared) {
+__device__ __forceinline__ void turn_stages(const PipelinedWork& work,
+                                            PipelinedShared<PipelinedForm{}>& shared) {
     constexpr GemmTile t = pipelined_tile;
     constexpr int block_k = t.block_k, b_bytes = block_k * t.block_n * int{sizeof(float)};
     const int thread = static_cast<int>(threadIdx.x) - t.multipliers();
     const auto b = device::SharedPointer<float>(&shared.b[0][0][0][0]).address();
-    PipelinedRing<1> ring(shared, 1);
+    PipelinedRing<PipelinedForm{}> ring(shared, 1);
     PipelinedTurn turned(work.a, shared, thread);
-    for_each_piece(work, [&](const PipelinedPiece& piece) {
+    for_each_piece<PipelinedForm{}>(work, [&](const PipelinedPiece& piece, unsigned) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;

@@ -14,19 +14,33 @@ namespace tinyblas {
 /// 9 stages, and warps that turn A's tiles and keep 72 registers each: with fewer they would spill,
 /// and one spill anywhere costs the main loop its choice of register banks.
 inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
-/// Of a batch whose C are narrow, 2 or 4 products have their parts of the threads, side by side.
+/// Of a batch whose C are narrow, 2 or 4 products have their parts of the threads, side by side; or
+/// 4 slices of one product's k have, where C is of mid size.
 inline constexpr GemmTile pipelined_tile_2 = {128, 128, 16, 64, 64, 16, 8, 7, 1};
 inline constexpr GemmTile pipelined_tile_4 = {128, 64, 16, 64, 64, 16, 8, 4, 1};
-constexpr GemmTile pipelined_tile_of(int products) {
-    return products == 4 ? pipelined_tile_4 : products == 2 ? pipelined_tile_2 : pipelined_tile;
+constexpr GemmTile pipelined_tile_of(int parts) {
+    return parts == 4 ? pipelined_tile_4 : parts == 2 ? pipelined_tile_2 : pipelined_tile;
 }
-/// The threads of a block and their registers: where no warps turn tiles, multipliers get more; but
-/// with 4 products whose A lie k by k, ptxas finds better banks in fewer (3 % of the time).
-constexpr GemmTile pipelined_block(int products, bool a_by_rows) {
-    GemmTile block = pipelined_tile;
-    if (products == 2 || a_by_rows) block.loader_registers = 24;
-    return block;
-}
+
+/// What a block's tile is made of. Parts of its warps that multiply have a tile of their own each:
+/// of a product, or, in a sliced form, of a slice of one product's k.
+struct PipelinedForm {
+    int parts = 1;           // 1, 2 or 4
+    bool a_by_rows = false;  // how A's tiles lie: row by row, or k by k
+    bool sliced = false;     // of 4 parts
+
+    constexpr GemmTile tile() const { return pipelined_tile_of(parts); }
+    constexpr int products() const { return sliced ? 1 : parts; }
+    /// Elements of a product's k that a step takes.
+    constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
+    /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;
+    /// but with 4 products whose A lie k by k, ptxas finds better banks in fewer (3 % of the time).
+    constexpr GemmTile block() const {
+        GemmTile block = pipelined_tile;
+        if (parts == 2 || a_by_rows || sliced) block.loader_registers = 24;
+        return block;
+    }
+};
 
 /// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
 /// left to the rung sliced, so that they need no tiles of their own.
@@ -38,10 +52,13 @@ struct PipelinedPiece {
 };
 
 /// The first `cut` tiles are cut along k so that all blocks get as many steps of them, the first
-/// ones perhaps one more; the other tiles are dealt whole.
+/// ones perhaps one more; the other tiles are dealt whole. Or, in the sliced form, if `own` is not
+/// 0, all tiles are cut in two: each has a block for its first `own` steps, and blocks beyond these
+/// have the rest of `helped` tiles each.
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
+    unsigned own = 0, helped = 0;
     // Of a batch, products or groups of them, whose tiles follow each other. Two products of a
     // group are as many apart; the last groups may have but one.
     unsigned products = 1;
@@ -83,6 +100,12 @@ struct PipelinedWorkload {
         const unsigned tile = cut + number * blocks + block;
         return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
     }
+    /// The same if `own` is not 0.
+    constexpr PipelinedPiece helped_piece(unsigned block, unsigned number) const {
+        if (block < cut) return {block, 0, number == 0 ? own : 0};
+        const unsigned tile = (block - cut) * helped + number;
+        return {tile, own, number < helped && tile < cut ? steps : own};
+    }
     constexpr bool cuts(const PipelinedPiece& piece) const {
         return piece.last - piece.first < steps;
     }
@@ -106,15 +129,18 @@ struct PipelinedWorkload {
 /// How an operand's elements lie.
 enum class PipelinedLayout {
     mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
+    by_rows,  // neighbours lie along k, likewise: the copy engine can bring A's tiles by rows
     along_k,  // neighbours lie along k, rows at 16-byte steps: threads can turn A's tiles
     other,    // it is packed first
 };
+/// Whose plans to compare.
+enum class PipelinedForms { all, whole, sliced };
 
 struct GemmPipelinedPlan {
     PipelinedWorkload load;
     int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
     GemmSlicedPlan below, beside;
-    bool turn_a = false, pack_a = false, pack_b = false;
+    bool sliced = false, turn_a = false, pack_a = false, pack_b = false;
     int skip = 0;  // steps of k begin so many elements before, where A is 16-byte aligned
     bool sums_apart = false;  // pieces' sums are added up by a kernel of their own
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
@@ -143,12 +169,20 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and a piece of a tile; parts of sums that meet,
 /// or a kernel that adds them up; a launch; how much longer it takes where threads turn A; bytes
-/// that packing moves.
+/// that packing moves; the steps of a tile at least.
 struct PipelinedCosts {
     double step = 2.495, tile = 5, next = 2, piece = 8.75, meeting = 1.5, sums_apart = 9,
-           launch = 3, turn = 1.013, packed_bytes = 3.75e6;
+           launch = 3, turn = 1.013, packed_bytes = 3.75e6, least = 0;
 };
 inline constexpr PipelinedCosts pipelined_costs;
+/// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
+inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
+                                                          .tile = 2.1,
+                                                          .next = 0.9,
+                                                          .piece = 3.85,
+                                                          .meeting = 1.2,
+                                                          .sums_apart = 1e9,
+                                                          .least = 3.7};
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
 /// of them in as many groups as the least number of turns has room for, so that all blocks have
@@ -175,10 +209,9 @@ constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n,
 /// where A, whose layout is `along_k`, begins, in elements from a multiple of 16 bytes.
 constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, std::int64_t k,
                                                 PipelinedLayout a, PipelinedLayout b,
-                                                std::size_t most_scratch, int a_shift = 0) {
+                                                std::size_t most_scratch, int a_shift = 0,
+                                                PipelinedForms forms = PipelinedForms::all) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
-    constexpr PipelinedCosts cost = pipelined_costs;
-    constexpr GemmTile t = pipelined_tile;
     GemmPipelinedPlan best;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
@@ -186,16 +219,24 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t rest = extent % block;
         return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
     };
-    const int fringe_m = fringe(m, t.block_m), fringe_n = fringe(n, t.block_n);
-    for (const int way : {0, 1, 2, 3}) {
-        const bool turn = way % 2 == 1, leave = way / 2 == 1;
-        if ((turn && a != PipelinedLayout::along_k) || (leave && fringe_m + fringe_n == 0))
+    for (const int way : {0, 1, 2, 3, 4, 5}) {
+        const bool sliced = way >= 4, turn = way < 4 && way % 2 == 1;
+        const bool leave = sliced ? way == 5 : way >= 2;
+        const PipelinedCosts cost = sliced ? pipelined_sliced_costs : pipelined_costs;
+        const GemmTile t = pipelined_tile_of(sliced ? 4 : 1);
+        const int fringe_m = fringe(m, t.block_m), fringe_n = fringe(n, t.block_n);
+        const bool by_rows = sliced && a == PipelinedLayout::by_rows;
+        const bool turns = a == PipelinedLayout::by_rows || a == PipelinedLayout::along_k;
+        if ((turn && !turns) || (leave && fringe_m + fringe_n == 0) ||
+            forms == (sliced ? PipelinedForms::whole : PipelinedForms::sliced))
             continue;
         GemmPipelinedPlan plan;
+        plan.sliced = sliced;
         plan.turn_a = turn;
         plan.skip = turn ? a_shift : 0;
-        const std::int64_t steps = pieces(k + plan.skip, t.block_k);
-        plan.pack_a = !turn && a != PipelinedLayout::mapped;
+        const std::int64_t steps =
+            pieces(k + plan.skip, PipelinedForm{sliced ? 4 : 1, false, sliced}.depth());
+        plan.pack_a = !turn && !by_rows && a != PipelinedLayout::mapped;
         plan.pack_b = b != PipelinedLayout::mapped;
         double rest = 0;  // microseconds
         if (leave) {
@@ -218,24 +259,33 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         plan.pack_a_bytes = packed(plan.pack_a, m);
         plan.pack_b_bytes = packed(plan.pack_b, n);
         // The first `cut` tiles are cut for so many blocks (0: no such plan). `met`: pieces that
-        // meet in a tile, as many as blocks share it, or in any number.
+        // meet in a tile, as many as blocks share it, or in any number. `own`, `helped`: as a
+        // workload has them.
         struct Cut {
             std::int64_t cut, blocks, met;
             bool even;
+            std::int64_t own = 0, helped = 0;
         };
         const std::int64_t split = at_once / tiles, last = tiles % at_once;
+        const std::int64_t helpers = at_once - tiles;
+        const std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
         const Cut cuts[] = {
             {0, tiles < at_once ? tiles : at_once, 0, false},
             {tiles, split > 1 ? tiles * split : 0, split, true},
             {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0, false},
-            {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0, false}};
-        for (const auto& [cut, blocks, met, even] : cuts) {
+            {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0, false},
+            // Helpers have as many steps as the others.
+            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, true,
+             pieces(helped * steps, helped + 1), helped}};
+        for (const auto& [cut, blocks, met, even, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
-                (cut > 0 && cut * steps < 2 * blocks))
+                (cut > 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
                 continue;
             plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
                          static_cast<unsigned>(cut), static_cast<unsigned>(steps),
                          static_cast<unsigned>(blocks)};
+            plan.load.own = static_cast<unsigned>(own);
+            plan.load.helped = static_cast<unsigned>(helped);
             const auto count = static_cast<std::size_t>(blocks);
             plan.partial_bytes =
                 cut > 0
@@ -246,13 +296,15 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                 if (strip.scratch_bytes > plan.scratch_bytes)
                     plan.scratch_bytes = strip.scratch_bytes;
             // Where they are uneven, a block has two pieces, whose costs have the first of them in.
-            const std::int64_t more = even ? met : met > 3 ? met - 3 : 0;
+            const std::int64_t known = sliced ? 1 : 3;
+            const std::int64_t more = even ? met : met > known ? met - known : 0;
             const double meeting = cost.meeting * static_cast<double>(more);
             plan.sums_apart = meeting > cost.sums_apart;
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
             const auto all = whole * static_cast<double>(steps) +
-                             static_cast<double>(pieces(cut * steps, blocks));
-            double time = all * cost.step * (turn ? cost.turn : 1) +
+                             static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
+            const double idle = cost.least - cost.step * static_cast<double>(steps);
+            double time = all * cost.step * (turn ? cost.turn : 1) + (idle > 0 ? whole * idle : 0) +
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
                           (cut > 0 ? (even ? 1 : 2) * cost.piece : 0) +
                           (plan.sums_apart ? cost.sums_apart : meeting) + cost.launch;

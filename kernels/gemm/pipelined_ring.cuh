@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <device.hpp>
 
@@ -40,42 +41,53 @@ struct PipelinedWork {
 };
 
 /// Of a batch's products, number `number` of a tile; there may be none.
-template <int products>
+template <PipelinedForm f>
 __device__ __forceinline__ unsigned product_of(const PipelinedWork& work,
                                                const PipelinedWorkload::Place& place,
                                                unsigned number) {
+    constexpr int products = f.products();
     return products == 2 ? place.product + number * work.load.products
                          : place.product * products + number;
 }
 
 /// Room in which a warp's lanes exchange what they store: some lines of its part of C, whose
 /// vectors keep out of each other's banks.
-template <int products>
+template <PipelinedForm f>
 struct PipelinedLines {
-    static constexpr GemmTile t = pipelined_tile_of(products);
-    static constexpr int at_once = products == 2 ? 1 : t.lanes_m();  // as there is room
+    static constexpr GemmTile t = f.tile();
+    static constexpr int at_once = f.parts == 2 ? 1 : t.lanes_m();  // as there is room
     alignas(16) float values[at_once][t.warp_n + 8];
 };
 
-/// `products`: that a tile has side by side.
-template <int products>
-struct PipelinedShared {
-    static constexpr GemmTile t = pipelined_tile_of(products);
-    alignas(512) float a[t.stages][products][t.block_k * t.block_m];  // k by k, or row by row
-    alignas(128) float b[t.stages][products][t.block_k][t.block_n];
-    PipelinedLines<products> lines[pipelined_tile.multipliers() / 32];
-    std::uint64_t full[t.stages], empty[t.stages];
+/// Room in which slices' sums pass from the last slice to the first one, and whose turn it is.
+template <PipelinedForm f>
+struct PipelinedRelay {
+    static constexpr GemmTile t = f.tile();
+    static constexpr int vectors = t.thread_m * t.thread_n / 4;  // of a thread
+    alignas(16) float sums[vectors][t.multipliers()][4];
+    std::uint64_t turns[f.parts];
 };
-static_assert(sizeof(PipelinedShared<1>) <= 227 << 10 && sizeof(PipelinedShared<2>) <= 227 << 10 &&
-              sizeof(PipelinedShared<4>) <= 227 << 10);
+struct PipelinedNoRelay {};
+
+template <PipelinedForm f>
+struct PipelinedShared {
+    static constexpr GemmTile t = f.tile();
+    alignas(512) float a[t.stages][f.parts][t.block_k * t.block_m];  // k by k, or row by row
+    alignas(128) float b[t.stages][f.parts][t.block_k][t.block_n];
+    // Of the warps that store.
+    PipelinedLines<f> lines[f.products() * t.multipliers() / 32];
+    std::uint64_t full[t.stages], empty[t.stages];
+    [[no_unique_address]] std::conditional_t<f.sliced, PipelinedRelay<f>, PipelinedNoRelay> relay;
+    static_assert(sizeof(a) + sizeof(b) <= 227 << 10);
+};
 
 /// The ring as one role walks it.
-template <int products>
+template <PipelinedForm f>
 class PipelinedRing {
-    static constexpr int stages = pipelined_tile_of(products).stages;
+    static constexpr int stages = f.tile().stages;
 
   public:
-    __device__ __forceinline__ PipelinedRing(PipelinedShared<products>& shared, unsigned parity)
+    __device__ __forceinline__ PipelinedRing(PipelinedShared<f>& shared, unsigned parity)
         : base_(device::SharedPointer<std::uint64_t>(&shared.full[0]).address()), parity_(parity) {}
 
     __device__ __forceinline__ int stage() const { return stage_; }
@@ -98,15 +110,22 @@ class PipelinedRing {
     unsigned parity_;
 };
 
-/// Calls body(piece) for each piece of the calling block.
-template <class Body>
+/// Of the calling block, which is found out anew rather than kept in registers.
+template <PipelinedForm f>
+__device__ __forceinline__ PipelinedPiece piece_of(const PipelinedWorkload& load, unsigned number) {
+    const unsigned block = device::opaque(blockIdx.x);
+    if (f.sliced && load.own > 0) return load.helped_piece(block, number);
+    return load.piece(block, number);
+}
+
+/// Calls body(piece, number) for each piece of the calling block.
+template <PipelinedForm f, class Body>
 __device__ __forceinline__ void for_each_piece(const PipelinedWork& work, Body&& body) {
 #pragma unroll 1
     for (unsigned number = 0;; ++number) {
-        // Found out anew each time rather than kept in registers, here and by other roles.
-        const PipelinedPiece piece = work.load.piece(device::opaque(blockIdx.x), number);
+        const PipelinedPiece piece = piece_of<f>(work.load, number);
         if (piece.first == piece.last) return;
-        body(piece);
+        body(piece, number);
     }
 }
 

@@ -11,102 +11,181 @@
 
 namespace tinyblas {
 
-/// Counters of a tile that is cut.
+/// Counters of a tile that is cut, at most.
 inline constexpr unsigned pipelined_counters = pipelined_tile.multipliers() / 32;
 
-/// Who has the pieces of a tile that is cut: blocks `first` to `last`. One has a tile's first piece
-/// beside the last one of another.
+/// The pieces of a tile that is cut, numbered in the order of k, and where their sums are left.
+template <PipelinedForm f>
 struct PipelinedPieces {
-    unsigned first, last;
+    unsigned first, last;  // the block of the first one, the number of the last one
+    bool helped;           // there are two of each tile
     __device__ __forceinline__ PipelinedPieces(const PipelinedWorkload& load, unsigned tile)
-        : first(load.block_of(tile * load.steps)),
-          last(load.block_of(tile * load.steps + load.steps - 1)) {}
-    /// Of the two places of a block, that of its piece.
-    __device__ __forceinline__ unsigned place(unsigned block) const {
-        return 2 * block + (block == first ? 1 : 0);
+        : first(tile), last(1), helped(f.sliced && load.own > 0) {
+        if (helped) return;
+        first = load.block_of(tile * load.steps);
+        last = load.block_of(tile * load.steps + load.steps - 1) - first;
     }
-    /// Where a thread's first sum of that piece is left; the next ones lie as many further on as
-    /// there are threads.
-    __device__ __forceinline__ float* left_by(const PipelinedWork& work, unsigned block,
-                                              unsigned thread) const {
-        constexpr GemmTile t = pipelined_tile;
-        return work.partials + std::size_t{place(block)} * (t.block_m * t.block_n) + thread;
+
+    __device__ __forceinline__ unsigned number_of(unsigned block) const {
+        return !helped ? block - first : block == first ? 0 : 1;
+    }
+    /// Four sums of each thread, four more of each, and so on. A block has a tile's first piece
+    /// beside the last one of another.
+    __device__ __forceinline__ float* left(const PipelinedWork& work, unsigned number) const {
+        constexpr GemmTile t = f.tile();
+        const unsigned place = 2 * first + (helped ? number : number == 0 ? 1 : 2 * number);
+        return work.partials + std::size_t{place} * (t.block_m * t.block_n);
     }
 };
 
 /// Whether the calling warp is the last one with its part of the tile: then what the others have
 /// left can be read.
-__device__ __forceinline__ bool comes_last(const PipelinedWork& work, unsigned tile,
-                                           const PipelinedPieces& pieces, unsigned part) {
+__device__ __forceinline__ bool take_last_turn(unsigned* counter, unsigned others) {
     __threadfence();
     __syncwarp();
-    const unsigned others = pieces.last - pieces.first;
     bool last = false;
-    if (threadIdx.x % 32 == 0)
-        last =
-            device::take_turn(work.counters + tile * pipelined_counters + part, others) == others;
+    if (threadIdx.x % 32 == 0) last = device::take_turn(counter, others) == others;
     if (!__any_sync(0xFFFFFFFF, last)) return false;
     __threadfence();
     return true;
 }
 
-/// A thread's sums times alpha, in registers of their own: what reached 16-byte stores would have
-/// to lie in aligned fours, and the main loop's accumulators could not keep to the banks where they
-/// meet no operand. `a_by_rows`: how A's tiles lie.
-template <int products, bool a_by_rows = false>
+/// A thread's sums times a factor, in registers of their own: what reached 16-byte stores would
+/// have to lie in aligned fours, and the main loop's accumulators could not keep to the banks where
+/// they meet no operand. The factor is alpha, unless these are but parts of sums: then it is 1, for
+/// alpha may be Inf.
+template <PipelinedForm f>
 class PipelinedSums {
   public:
-    static constexpr GemmTile t = pipelined_tile_of(products);
-    using Tile = std::conditional_t<a_by_rows, PipelinedRowsTile<t>, PipelinedColumnsTile<t>>;
+    static constexpr GemmTile t = f.tile();
+    using Tile = std::conditional_t<f.a_by_rows, PipelinedRowsTile<t>, PipelinedColumnsTile<t>>;
 
-    /// Of the tile's products, the calling thread's, and its place among that one's threads.
-    static __device__ __forceinline__ int product() {
-        return products == 1 ? 0 : static_cast<int>(threadIdx.x) / t.multipliers();
+    /// Of the tile's parts, the calling thread's, and its place among that one's threads.
+    static __device__ __forceinline__ int part() {
+        return f.parts == 1 ? 0 : static_cast<int>(threadIdx.x) / t.multipliers();
     }
     static __device__ __forceinline__ int thread() {
         return static_cast<int>(threadIdx.x) % t.multipliers();
     }
 
-    __device__ __forceinline__ PipelinedSums(Tile& tile, float alpha) {
-        tile.visit([&](int s, float sum) { sums_[s] = device::opaque(alpha * sum); });
+    __device__ __forceinline__ PipelinedSums(Tile& tile, float factor) {
+        tile.visit([&](int s, float sum) { sums_[s] = device::opaque(factor * sum); });
+    }
+
+    __device__ __forceinline__ void scale(float alpha) {
+#pragma unroll
+        for (int s = 0; s < count; ++s) sums_[s] *= alpha;
+    }
+
+    /// Slices pass their sums on, from the last one to the first one, which gets those of all: true
+    /// for that one. `number`: of the block's pieces. A slice that has passed its sums on goes to
+    /// the next piece.
+    __device__ __forceinline__ bool gather(PipelinedRelay<f>& relay, unsigned number) {
+        constexpr int last = f.parts - 1;
+        // Found anew rather than kept in registers.
+        const int slice = static_cast<int>(device::opaque(threadIdx.x)) / t.multipliers();
+        float* const at =
+            &relay.sums[0][static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers()][0];
+        constexpr int next = t.multipliers() * 4;  // from vector to vector
+        const auto turn = [&](int whose) {
+            return device::SharedPointer<std::uint64_t>(&relay.turns[whose]).address();
+        };
+        // The last one's turn is whenever the first one has taken the piece before.
+        device::wait_for_phase(turn(slice), (number + (slice == last ? 1 : 0)) % 2);
+        if (slice < last) {
+            constexpr int at_once = 4;
+#pragma unroll
+            for (int v = 0; v < count / 4; v += at_once) {
+                float more[at_once][4];
+#pragma unroll
+                for (int w = 0; w < at_once; ++w)
+                    device::load_vector(more[w], device::SharedPointer<float>(at + (v + w) * next));
+#pragma unroll
+                for (int w = 0; w < at_once; ++w)
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) {
+                        float& sum = sums_[(v + w) * 4 + e];
+                        sum = device::opaque(sum + more[w][e]);
+                    }
+            }
+        }
+        if (slice > 0)
+#pragma unroll
+            for (int v = 0; v < count / 4; ++v) {
+                const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
+                                       sums_[v * 4 + 3]};
+                device::store_vector(at + v * next, sums);
+            }
+        device::arrive(turn(slice > 0 ? slice - 1 : last));
+        return slice == 0;
+    }
+
+    /// Of a tile's first piece: whether the second and last one's sums have been left. Their block
+    /// mostly had them first.
+    static __device__ __forceinline__ bool second_is_there(const PipelinedWork& work,
+                                                           const PipelinedPiece& piece) {
+        if (piece.first > 0 || !work.counters) return false;
+        if (PipelinedPieces<f>(work.load, piece.tile).last != 1) return false;
+        return __all_sync(0xFFFFFFFF, device::load_acquire(counter(work, piece.tile)) == 1);
     }
 
     /// Leaves a piece's sums for the warp of the tile that comes last; that one gets all pieces'
-    /// sums, added up in the order of k. For the others, returns false.
-    __device__ __forceinline__ bool add_up(const PipelinedWork& work, const PipelinedPiece& piece) {
-        constexpr int stride = t.multipliers();
-        const PipelinedPieces pieces(work.load, piece.tile);
-        float* const own = pieces.left_by(work, blockIdx.x, threadIdx.x);
+    /// sums, added up in the order of k. For the others, returns false. `comes_last`: is known.
+    __device__ __forceinline__ bool add_up(const PipelinedWork& work, const PipelinedPiece& piece,
+                                           bool comes_last) {
+        constexpr int next = t.multipliers() * 4;  // from four of a thread's sums to the next
+        const PipelinedPieces<f> pieces(work.load, piece.tile);
+        const unsigned own = pieces.number_of(blockIdx.x), from_first = threadIdx.x * 4;
+        if (comes_last) {
+            if (threadIdx.x % 32 == 0) *counter(work, piece.tile) = 0;
+        } else {
+            float* const to = pieces.left(work, own) + from_first;
 #pragma unroll
-        for (int s = 0; s < count; ++s) own[s * stride] = sums_[s];
-        if (!work.counters || !comes_last(work, piece.tile, pieces, threadIdx.x / 32)) return false;
-#pragma unroll
-        for (int s = 0; s < count; ++s) sums_[s] = 0;
-#pragma unroll 1
-        for (unsigned block = pieces.first; block <= pieces.last; ++block) {
-            const float* const from = pieces.left_by(work, block, threadIdx.x);
-            constexpr int at_once = 32;
-#pragma unroll
-            for (int s = 0; s < count; s += at_once) {
-                float parts[at_once];
-#pragma unroll
-                for (int part = 0; part < at_once; ++part)
-                    parts[part] = device::load_fresh(from + (s + part) * stride);
-#pragma unroll
-                for (int part = 0; part < at_once; ++part) sums_[s + part] += parts[part];
+            for (int v = 0; v < count / 4; ++v) {
+                const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
+                                       sums_[v * 4 + 3]};
+                device::store_global(to + v * next, sums);
             }
+            if (!work.counters || !take_last_turn(counter(work, piece.tile), pieces.last))
+                return false;
         }
+        // Of two, the other's are added to the own ones: the same bits, whoever comes last.
+        const bool two = pieces.last == 1;
+        if (!two)
+#pragma unroll
+            for (int s = 0; s < count; ++s) sums_[s] = 0;
+        unsigned number = two ? 1 - own : 0;
+#pragma unroll 1
+        do {
+            const float* const from = pieces.left(work, number) + from_first;
+            constexpr int at_once = 16;
+#pragma unroll
+            for (int v = 0; v < count / 4; v += at_once) {
+                float parts[at_once][4];
+#pragma unroll
+                for (int w = 0; w < at_once; ++w)
+                    device::load_fresh(parts[w], from + (v + w) * next);
+#pragma unroll
+                for (int w = 0; w < at_once; ++w)
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) {
+                        float& sum = sums_[(v + w) * 4 + e];
+                        sum = device::opaque(sum + parts[w][e]);
+                    }
+            }
+        } while (!two && ++number <= pieces.last);
         return true;
     }
 
     /// C = sums + beta C for the tile. Few branches: with many, ptxas keeps the main loop's
     /// accumulators less well. `lines`: the warp's own.
     __device__ __forceinline__ void store(const PipelinedWork& work, unsigned tile,
-                                          PipelinedLines<products>& lines) {
+                                          PipelinedLines<f>& lines) {
         const auto place = work.load.place(tile);
         MatrixView<float> c = work.c;
-        const unsigned own = product_of<products>(work, place, static_cast<unsigned>(product()));
-        if (products > 1 && own >= work.products) return;
+        const unsigned number = f.sliced ? 0 : static_cast<unsigned>(part());
+        const unsigned own = product_of<f>(work, place, number);
+        if (f.products() > 1 && own >= work.products) return;
         c.data += own * work.c_apart;
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
             reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
@@ -117,6 +196,10 @@ class PipelinedSums {
 
   private:
     static constexpr int count = t.thread_m * t.thread_n;
+
+    static __device__ __forceinline__ unsigned* counter(const PipelinedWork& work, unsigned tile) {
+        return work.counters + tile * pipelined_counters + threadIdx.x / 32;
+    }
 
     __device__ __forceinline__ float& sum(int row, int v) { return sums_[row * t.thread_n + v]; }
 
@@ -158,7 +241,7 @@ class PipelinedSums {
     __device__ __forceinline__ void store_lines(const PipelinedWork& work,
                                                 const MatrixView<float>& c,
                                                 const PipelinedWorkload::Place& place,
-                                                PipelinedLines<products>& lines) {
+                                                PipelinedLines<f>& lines) {
         constexpr int at_once = 2, parts = t.warp_n / 32;  // of a thread's rows, of a line
         // Found anew: with what the main loop has of it, that loop would take more instructions.
         const int own_thread = static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers();
@@ -221,9 +304,9 @@ class PipelinedSums {
 
     /// Of the lanes' lines number `row`, part `p` of line `l`: values[l][p] is the calling lane's.
     template <int lanes, int parts>
-    __device__ __forceinline__ void exchange(int row, int lane, PipelinedLines<products>& lines,
+    __device__ __forceinline__ void exchange(int row, int lane, PipelinedLines<f>& lines,
                                              float (&values)[lanes][parts]) {
-        constexpr int at_once = PipelinedLines<products>::at_once;
+        constexpr int at_once = PipelinedLines<f>::at_once;
         const int own = Tile::row(lane) / Tile::lane_rows;
 #pragma unroll
         for (int first = 0; first < lanes; first += at_once) {
@@ -263,37 +346,40 @@ class PipelinedSums {
 /// thread has one sum of a tile. Limit: the latency of a few loads in a row.
 __global__ void __launch_bounds__(pipelined_tile.multipliers())
     gemm_pipelined_sums(const __grid_constant__ PipelinedWork work) {
-    constexpr GemmTile t = pipelined_tile;
-    using Tile = PipelinedSums<1>::Tile;
+    constexpr PipelinedForm f;
+    constexpr GemmTile t = f.tile();
+    using Tile = PipelinedSums<f>::Tile;
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
     device::let_dependents_start();
     device::wait_for_launcher();
-    const unsigned tile = blockIdx.y, number = blockIdx.x, thread = threadIdx.x;
-    const PipelinedPieces pieces(work.load, tile);
-    if (pieces.first == pieces.last) return;  // the tile is whole after all
+    const unsigned tile = blockIdx.y;
+    const unsigned element = blockIdx.x * t.multipliers() + threadIdx.x;  // of what pieces left
+    const unsigned thread = element / 4 % t.multipliers();
+    const PipelinedPieces<f> pieces(work.load, tile);
+    if (pieces.last == 0) return;  // the tile is whole after all
     float sum = 0;
     constexpr unsigned at_once = 22;
 #pragma unroll 1
-    for (unsigned block = pieces.first; block <= pieces.last; block += at_once) {
+    for (unsigned number = 0; number <= pieces.last; number += at_once) {
         float parts[at_once];
 #pragma unroll
         for (unsigned part = 0; part < at_once; ++part) {
             parts[part] = 0;
-            if (block + part <= pieces.last)
-                parts[part] = device::load_fresh(pieces.left_by(work, block + part, thread) +
-                                                 number * t.multipliers());
+            if (number + part <= pieces.last)
+                parts[part] = device::load_fresh(pieces.left(work, number + part) + element);
         }
 #pragma unroll
         for (unsigned part = 0; part < at_once; ++part) sum += parts[part];
     }
-    const int row = static_cast<int>(number) / t.thread_n,
-              v = static_cast<int>(number) % t.thread_n;
+    const auto own = static_cast<int>(element / (4 * t.multipliers()) * 4 + element % 4);
+    const int row = own / t.thread_n, v = own % t.thread_n;
     const auto place = work.load.place(tile);
     const std::int64_t i =
         std::int64_t{place.i} * t.block_m + Tile::row(static_cast<int>(thread)) + Tile::down(row);
     const std::int64_t j = std::int64_t{place.j} * t.block_n +
                            Tile::column(static_cast<int>(thread)) + v / 4 * 4 * t.lanes_n() + v % 4;
     if (i >= work.c.rows || j >= work.c.columns) return;
+    sum *= work.alpha;
     float& c = work.c(i, j);
     if (work.beta != 0) device::multiply_add(sum, work.beta, c);
     c = sum;

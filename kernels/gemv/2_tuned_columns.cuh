@@ -123,9 +123,11 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
                 if (lies_inside(e)) store(y(0, j + e * lanes), call.alpha, acc[e], call.beta);
         }
     } else {
-        // One sum a column: of a warp's groups, then of all warps. The block's place is found out
-        // again, rather than kept in registers.
-        const unsigned block = device::opaque(blockIdx.x), piece = block / slabs;
+        // One sum a column: of a warp's groups, then of all warps. Where ptxas would spill it, the
+        // block's place is found out again.
+        const unsigned block =
+            device::reallocates_registers ? blockIdx.x : device::opaque(blockIdx.x);
+        const unsigned piece = block / slabs;
         const unsigned number = block - piece * slabs;
         const std::int64_t first = std::int64_t{number} * width;
         auto& sums = device::shared<struct GemvSums, T[warp_lanes * width]>();

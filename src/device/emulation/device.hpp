@@ -273,10 +273,6 @@ T* load_pointer(T* const* pointers, unsigned index, T* otherwise) {
     return pointers ? pointers[index] : otherwise;
 }
 
-/// Reads what another block releases, such as a counter that it takes turns at. Here blocks run one
-/// after the other: who waits for a later one must give up some time.
-inline unsigned load_acquire(const unsigned* from) { return *from; }
-
 /// Element `index` of a texture, of count * sizeof(T) bytes; zeros outside of it, as on a GPU.
 template <class T, int count>
 void fetch(T (&to)[count], Texture texture, int index, Place place = Place::here()) {

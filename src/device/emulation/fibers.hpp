@@ -82,6 +82,9 @@ void fetch_bytes(void* to, int bytes, unsigned long long texture, int index, Pla
 /// The counter's value, which becomes one larger, or 0 after `last`. Orders memory: what threads
 /// wrote before their turn can be read after a later one.
 unsigned take_turn(unsigned* counter, unsigned last, Place place = Place::here());
+/// Reads what another block releases, such as a counter that it takes turns at. Here blocks run one
+/// after the other: who waits for a later one must give up some time.
+unsigned load_acquire(const unsigned* from, Place place = Place::here());
 
 /// d += A B by the lanes of a warp together: A 16 x 16, B 16 x 8. With g = lane / 4 and t = lane %
 /// 4, a[2 q + h] is A's element (g + 8 h, 4 q + t), b[q] is B's (4 q + t, g), d[2 h + e] is d's (g

@@ -96,6 +96,11 @@ unsigned take_turn(unsigned* counter, unsigned last, Place place) {
     return turn;
 }
 
+unsigned load_acquire(const unsigned* from, Place place) {
+    trace_access(Access::atomic, from, sizeof *from, sizeof *from, place);
+    return *from;
+}
+
 void start_copy(void* to, const void* from, int bytes, int valid, Place place) {
     const auto width = static_cast<std::size_t>(bytes);
     trace_access(Access::read, from, static_cast<std::size_t>(valid), width, place);
