@@ -33,6 +33,14 @@ constexpr Cut one_more = [](const GemmTensorPlan& plan) {
 constexpr Cut nearly_twice = [](const GemmTensorPlan& plan) {
     return GemmTensorSplit{plan.tiles(), 2 * plan.tiles() - 1};
 };
+/// Pieces that are longer than a tile.
+constexpr Cut fewer = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{plan.tiles(), plan.tiles() / 2 + 1};
+};
+/// Two tiles among three workers, the last one perhaps between two.
+constexpr Cut by_twos = [](const GemmTensorPlan& plan) {
+    return GemmTensorSplit{plan.tiles(), plan.tiles() + (plan.tiles() + 1) / 2, 2};
+};
 /// Some tiles alone.
 constexpr Cut last_one = [](const GemmTensorPlan& plan) {
     return GemmTensorSplit{1, std::min(5u, plan.chunks)};
@@ -103,9 +111,11 @@ TEST_P(GemmTensor, CutsOfK) {
     std::uint64_t seed = 100;
     for (const Shape shape :
          {Shape{t.block_m + 3, 2 * t.block_n, 7 * t.block_k - 1},
+          Shape{2 * t.block_m + 3, t.block_n, 9 * t.block_k - 1},
           Shape{t.block_m, t.block_n, 40 * t.block_k + 5}, Shape{5, 7, 2 * t.block_k}}) {
         int number = 0;
-        for (const Cut cut : {into<2>, into<3>, into<33>, one_more, nearly_twice, last_one}) {
+        for (const Cut cut :
+             {into<2>, into<3>, into<33>, one_more, nearly_twice, fewer, by_twos, last_one}) {
             ++seed;
             ASSERT_TRUE(exact_with(shape, seed, storages[seed % 4], storages[seed / 4 % 4],
                                    storages[seed % output_storages], cut))
@@ -166,7 +176,7 @@ TEST_P(GemmTensor, IsTheChainOfMultiplyAdds) {
 
 TEST_P(GemmTensor, CutSumsAreCloseAndTheSameEachTime) {
     const Shape shape = {t.block_m + 5, t.block_n + 2, 12 * t.block_k - 3};
-    for (const Cut cut : {into<5>, nearly_twice}) {
+    for (const Cut cut : {into<5>, nearly_twice, fewer, by_twos}) {
         GemmProblem<double> p(shape, 51);
         p.alpha = 1.5;
         p.beta = 1;
@@ -224,13 +234,17 @@ void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     ASSERT_LE(plan.whole, plan.tiles());
     const std::uint64_t chunks = std::uint64_t{plan.cut()} * plan.chunks;
     EXPECT_EQ(std::uint64_t{plan.sharers} * plan.piece + plan.longer_pieces, plan.line);
+    // The last line may be shorter, with fewer who share it.
     const unsigned lines = plan.workers > 0 ? plan.workers / plan.sharers : 0;
-    EXPECT_EQ(std::uint64_t{plan.line} * lines, chunks);
+    EXPECT_LE(std::uint64_t{plan.line} * lines, chunks);
+    const unsigned left = plan.workers - lines * plan.sharers;
+    EXPECT_EQ(chunks - std::uint64_t{plan.line} * lines,
+              left > 0 ? std::uint64_t{left - 1} * plan.chunks : 0);
     EXPECT_EQ(plan.straddles(), plan.cut() > 1 && plan.workers % plan.cut() > 0);
     EXPECT_LE(plan.workers * std::uint64_t{2} * static_cast<unsigned>(t.warps()) * 4, 32u << 10)
         << "counters";
     if (plan.cut() > 0) {
-        EXPECT_LE(plan.cut(), plan.workers) << "a worker has at most two tiles";
+        EXPECT_LT(plan.cut(), 2 * plan.workers) << "a worker cuts at most two tiles";
         EXPECT_LT(plan.longer_pieces, plan.sharers);
         EXPECT_EQ(plan.scratch_bytes, std::size_t{2} * plan.workers *
                                           static_cast<unsigned>(t.block_m * t.block_n) *
@@ -256,6 +270,14 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_EQ(plan_gemm_tensor(2048, 2048, 2048).cut(), 0u);    // 124 left: nearly a round
     EXPECT_GT(plan_gemm_tensor(64, 64, 1 << 20).workers, 100u);
     EXPECT_GE(plan_gemm_tensor(1000, 1000, 1000).blocks, 100u);
+    const GemmTensorPlan together = plan_gemm_tensor(896, 896, 896);  // 98 tiles
+    EXPECT_EQ(together.line, 3 * together.chunks);
+    EXPECT_EQ(together.sharers, 4u);
+    EXPECT_TRUE(together.in_two());
+    const GemmTensorPlan longer = plan_gemm_tensor(1536, 1536, 512);  // 288 tiles
+    EXPECT_EQ(longer.cut(), 288u - 132);
+    EXPECT_EQ(longer.workers, 132u);
+    EXPECT_TRUE(longer.in_two());
     EXPECT_TRUE(plan_gemm_tensor(4096, 4096, 4096).together);
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 2048).together);    // the cache holds what they share
     EXPECT_FALSE(plan_gemm_tensor(1024, 1024, 65'536).together);  // one turn

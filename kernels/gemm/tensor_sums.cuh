@@ -57,22 +57,30 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
                                           const TensorUnit& unit, int warp, int lane) {
     const TensorParts<entry> parts(work, unit.tile);
     const unsigned own = blockIdx.x - parts.first;
+    // Who has a tile's first piece had another one before. If the other one's sums are there, its
+    // own need not lie in memory.
+    const bool mostly_last = own == 0 && work.plan.straddles();
 #pragma unroll 1
     for (unsigned apart = 1; apart < parts.count; apart *= 2) {
         const unsigned left = own / (2 * apart) * (2 * apart), right = left + apart;
         if (right >= parts.count) continue;
         const bool is_right = own >= right;
-        double* const to = parts.sums(is_right ? right : left, warp) + lane * 2;
-        tile.for_each_pair([&](double one, double other, int number) {
-            const double pair[2] = {one, other};
-            device::store_global(to + number * 64, pair);
-        });
-        __threadfence();
-        __syncwarp();
-        unsigned turn = 0;
-        if (lane == 0) turn = device::take_turn(parts.counter(right, warp), 1);
-        if (__shfl_sync(~0u, turn, 0) == 0) return false;
-        __threadfence();
+        unsigned* const counter = parts.counter(right, warp);
+        if (mostly_last && __all_sync(~0u, device::load_acquire(counter) == 1)) {
+            if (lane == 0) *counter = 0;
+        } else {
+            double* const to = parts.sums(is_right ? right : left, warp) + lane * 2;
+            tile.for_each_pair([&](double one, double other, int number) {
+                const double pair[2] = {one, other};
+                device::store_global(to + number * 64, pair);
+            });
+            __threadfence();
+            __syncwarp();
+            unsigned turn = 0;
+            if (lane == 0) turn = device::take_turn(counter, 1);
+            if (__shfl_sync(~0u, turn, 0) == 0) return false;
+            __threadfence();
+        }
         const double* const from = parts.sums(is_right ? left : right, warp) + lane * 2;
         tile.for_each_pair([&](double& one, double& other, int number) {
             double pair[2];

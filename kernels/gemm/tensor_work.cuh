@@ -4,7 +4,8 @@
 //   tiles of C:  0 1 2 3 ...            | whole ...                  cut along k
 //                one unit each, dealt   |  [ tile ][ tile ][ tile ]  as many workers for each,
 //                to the blocks in turn  |  [ 0| 1][ 2| 3][ 4| 5]
-//                                       |  [ 0 | 1 | 2 | 3 | 4 ]   or a line, and a piece each
+//                                       |  [ 0 | 1 | 2 | 3 | 4 ]   or a line, and a piece each,
+//                                       |  [ 0 | 1 | 2 ][ 3 | 4    of all or of some of them
 #pragma once
 
 #include <cstdint>
@@ -112,8 +113,10 @@ __device__ __forceinline__ void for_each_unit(const GemmTensorWork& work, Body&&
     unsigned tile = blockIdx.x, at = 0, end = 0;
     if (blockIdx.x < plan.workers) {
         const TensorLines lines{work};
+        const unsigned all = plan.cut() * plan.chunks;  // the last line may be shorter
         at = lines.first(blockIdx.x);
         end = lines.first(blockIdx.x + 1);
+        if (end > all) end = all;
     }
 #pragma unroll 1
     while (true) {
