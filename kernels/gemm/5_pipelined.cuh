@@ -95,7 +95,9 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
         if (f.sliced) piece = piece_of<f>(work.load, number);  // not kept, likewise
         const bool cut = f.products() == 1 && work.load.cuts(piece);
         const bool in_parts = f.sliced || cut;
-        Sums sums(tile, in_parts ? device::opaque(1.0f) : work.alpha);
+        Sums sums(tile, f.sliced ? work.one : cut ? device::opaque(1.0f) : work.alpha);
+        if constexpr (f.sliced)
+            if (work.load.is_one_turn()) return sums.end_together(work, piece.tile, shared);
         const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
         if constexpr (f.sliced)
             if (!sums.gather(shared.relay, number)) return;

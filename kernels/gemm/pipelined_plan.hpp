@@ -110,6 +110,9 @@ struct PipelinedWorkload {
         return piece.last - piece.first < steps;
     }
 
+    /// Whether all blocks have a whole tile and nothing else.
+    constexpr bool is_one_turn() const { return cut == 0 && turns() == 1; }
+
     struct Place {
         unsigned product, i, j;
     };

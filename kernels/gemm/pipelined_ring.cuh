@@ -38,6 +38,7 @@ struct PipelinedWork {
     std::int64_t c_apart;  // from product to product
     unsigned products;     // of a batch
     bool ends;             // the call: no other kernel of it follows
+    float one = 1;         // which the compiler does not know
 };
 
 /// Of a batch's products, number `number` of a tile; there may be none.
@@ -59,12 +60,15 @@ struct PipelinedLines {
     alignas(16) float values[at_once][t.warp_n + 8];
 };
 
+/// A tile's sums: four of each thread, four more of each, and so on.
+template <PipelinedForm f>
+using PipelinedTileSums =
+    float[f.tile().thread_m * f.tile().thread_n / 4][f.tile().multipliers()][4];
+
 /// Room in which slices' sums pass from the last slice to the first one, and whose turn it is.
 template <PipelinedForm f>
 struct PipelinedRelay {
-    static constexpr GemmTile t = f.tile();
-    static constexpr int vectors = t.thread_m * t.thread_n / 4;  // of a thread
-    alignas(16) float sums[vectors][t.multipliers()][4];
+    alignas(16) PipelinedTileSums<f> sums;
     std::uint64_t turns[f.parts];
 };
 struct PipelinedNoRelay {};
@@ -78,7 +82,16 @@ struct PipelinedShared {
     PipelinedLines<f> lines[f.products() * t.multipliers() / 32];
     std::uint64_t full[t.stages], empty[t.stages];
     [[no_unique_address]] std::conditional_t<f.sliced, PipelinedRelay<f>, PipelinedNoRelay> relay;
-    static_assert(sizeof(a) + sizeof(b) <= 227 << 10);
+
+    // Once nothing comes any more: sums of all slices, and lines of all warps.
+    __device__ __forceinline__ PipelinedTileSums<f>* slices() {
+        static_assert(sizeof(a) >= f.parts * sizeof(PipelinedTileSums<f>));
+        return reinterpret_cast<PipelinedTileSums<f>*>(&a);
+    }
+    __device__ __forceinline__ PipelinedLines<f>* all_lines() {
+        static_assert(sizeof(b) >= pipelined_tile.multipliers() / 32 * sizeof(lines[0]));
+        return reinterpret_cast<PipelinedLines<f>*>(&b);
+    }
 };
 
 /// The ring as one role walks it.

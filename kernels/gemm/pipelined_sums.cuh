@@ -53,8 +53,8 @@ __device__ __forceinline__ bool take_last_turn(unsigned* counter, unsigned other
 /// A thread's sums times a factor, in registers of their own: what reached 16-byte stores would
 /// have to lie in aligned fours, and the main loop's accumulators could not keep to the banks where
 /// they meet no operand. The factor is alpha, unless these are but parts of sums: then it is 1, for
-/// alpha may be Inf.
-template <PipelinedForm f>
+/// alpha may be Inf. `rows`: of the thread's, which begin at `rows` times the number of its slice.
+template <PipelinedForm f, int rows = f.tile().thread_m>
 class PipelinedSums {
   public:
     static constexpr GemmTile t = f.tile();
@@ -72,6 +72,35 @@ class PipelinedSums {
         tile.visit([&](int s, float sum) { sums_[s] = device::opaque(factor * sum); });
     }
 
+    /// Of the sums that all slices have left, added up from the last slice to the first one.
+    __device__ __forceinline__ explicit PipelinedSums(const PipelinedTileSums<f>* slices) {
+#pragma unroll
+        for (int v = 0; v < count / 4; ++v) {
+            const float* const from = &slices[0][0][0][0] + first() + v * next;
+            float sums[4];
+            device::load_vector(sums, from + (f.parts - 1) * next * (t.thread_m * t.thread_n / 4));
+#pragma unroll
+            for (int slice = f.parts - 2; slice >= 0; --slice) {
+                float more[4];
+                device::load_vector(more, from + slice * next * (t.thread_m * t.thread_n / 4));
+#pragma unroll
+                for (int e = 0; e < 4; ++e) sums[e] += more[e];
+            }
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sums_[v * 4 + e] = sums[e];
+        }
+    }
+
+    /// Leaves all sums, for a thread of its own place.
+    __device__ __forceinline__ void leave(PipelinedTileSums<f>& to) const {
+#pragma unroll
+        for (int v = 0; v < count / 4; ++v) {
+            const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
+                                   sums_[v * 4 + 3]};
+            device::store_vector(&to[v][thread()][0], sums);
+        }
+    }
+
     __device__ __forceinline__ void scale(float alpha) {
 #pragma unroll
         for (int s = 0; s < count; ++s) sums_[s] *= alpha;
@@ -86,7 +115,6 @@ class PipelinedSums {
         const int slice = static_cast<int>(device::opaque(threadIdx.x)) / t.multipliers();
         float* const at =
             &relay.sums[0][static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers()][0];
-        constexpr int next = t.multipliers() * 4;  // from vector to vector
         const auto turn = [&](int whose) {
             return device::SharedPointer<std::uint64_t>(&relay.turns[whose]).address();
         };
@@ -120,6 +148,19 @@ class PipelinedSums {
         return slice == 0;
     }
 
+    /// In the sliced form, for a block's only piece, a whole tile: the ring has room for the sums
+    /// of all slices now, and each slice ends a part of all threads' rows.
+    __device__ __forceinline__ void end_together(const PipelinedWork& work, unsigned tile,
+                                                 PipelinedShared<f>& shared) const {
+        constexpr int all = pipelined_tile.multipliers();
+        device::role_barrier(1, all);  // no one reads the ring any more
+        leave(shared.slices()[part()]);
+        device::role_barrier(1, all);
+        PipelinedSums<f, t.thread_m / f.parts> own(shared.slices());
+        own.scale(work.alpha);
+        own.store(work, tile, shared.all_lines()[threadIdx.x / 32]);
+    }
+
     /// Of a tile's first piece: whether the second and last one's sums have been left. Their block
     /// mostly had them first.
     static __device__ __forceinline__ bool second_is_there(const PipelinedWork& work,
@@ -133,13 +174,12 @@ class PipelinedSums {
     /// sums, added up in the order of k. For the others, returns false. `comes_last`: is known.
     __device__ __forceinline__ bool add_up(const PipelinedWork& work, const PipelinedPiece& piece,
                                            bool comes_last) {
-        constexpr int next = t.multipliers() * 4;  // from four of a thread's sums to the next
         const PipelinedPieces<f> pieces(work.load, piece.tile);
-        const unsigned own = pieces.number_of(blockIdx.x), from_first = threadIdx.x * 4;
+        const unsigned own = pieces.number_of(blockIdx.x);
         if (comes_last) {
             if (threadIdx.x % 32 == 0) *counter(work, piece.tile) = 0;
         } else {
-            float* const to = pieces.left(work, own) + from_first;
+            float* const to = pieces.left(work, own) + first();
 #pragma unroll
             for (int v = 0; v < count / 4; ++v) {
                 const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
@@ -157,24 +197,28 @@ class PipelinedSums {
         unsigned number = two ? 1 - own : 0;
 #pragma unroll 1
         do {
-            const float* const from = pieces.left(work, number) + from_first;
-            constexpr int at_once = 16;
-#pragma unroll
-            for (int v = 0; v < count / 4; v += at_once) {
-                float parts[at_once][4];
-#pragma unroll
-                for (int w = 0; w < at_once; ++w)
-                    device::load_fresh(parts[w], from + (v + w) * next);
-#pragma unroll
-                for (int w = 0; w < at_once; ++w)
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) {
-                        float& sum = sums_[(v + w) * 4 + e];
-                        sum = device::opaque(sum + parts[w][e]);
-                    }
-            }
+            add(pieces.left(work, number));
         } while (!two && ++number <= pieces.last);
         return true;
+    }
+
+    /// Adds what a piece has left.
+    __device__ __forceinline__ void add(const float* left) {
+        constexpr int at_once = count / 4 < 16 ? count / 4 : 16;
+        const float* const from = left + first();
+#pragma unroll
+        for (int v = 0; v < count / 4; v += at_once) {
+            float parts[at_once][4];
+#pragma unroll
+            for (int w = 0; w < at_once; ++w) device::load_fresh(parts[w], from + (v + w) * next);
+#pragma unroll
+            for (int w = 0; w < at_once; ++w)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) {
+                    float& sum = sums_[(v + w) * 4 + e];
+                    sum = device::opaque(sum + parts[w][e]);
+                }
+        }
     }
 
     /// C = sums + beta C for the tile. Few branches: with many, ptxas keeps the main loop's
@@ -195,7 +239,17 @@ class PipelinedSums {
     }
 
   private:
-    static constexpr int count = t.thread_m * t.thread_n;
+    static constexpr int count = rows * t.thread_n;
+    static constexpr int next = t.multipliers() * 4;  // from four of a thread's sums to the next
+
+    /// Of a tile's sums, the thread's first.
+    static __device__ __forceinline__ int first() {
+        return (rows < t.thread_m ? part() * (count / 4) * next : 0) + thread() * 4;
+    }
+    /// Of the thread's rows, how far the first one that it has lies below the first.
+    static __device__ __forceinline__ int below() {
+        return rows < t.thread_m ? part() * Tile::down(rows) : 0;
+    }
 
     static __device__ __forceinline__ unsigned* counter(const PipelinedWork& work, unsigned tile) {
         return work.counters + tile * pipelined_counters + threadIdx.x / 32;
@@ -207,16 +261,16 @@ class PipelinedSums {
     __device__ __forceinline__ void store_vectors(const PipelinedWork& work,
                                                   const MatrixView<float>& c,
                                                   const PipelinedWorkload::Place& place) {
-        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread());
+        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(thread()) + below();
         const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(thread());
-        const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
+        const auto inside = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
         const auto columns =
             static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
         const auto for_each = [&](auto&& body) {
             for_each_row(&c(i, j), c.row_stride, [&](int row, float* at) {
 #pragma unroll
                 for (int v = 0; v < t.thread_n; v += 4)
-                    if (Tile::down(row) < rows && v * t.lanes_n() < columns)
+                    if (Tile::down(row) < inside && v * t.lanes_n() < columns)
                         body(row, v, at + v * t.lanes_n());
             });
         };
@@ -246,14 +300,15 @@ class PipelinedSums {
         // Found anew: with what the main loop has of it, that loop would take more instructions.
         const int own_thread = static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers();
         const int lane = own_thread % 32, first_thread = own_thread - lane;
-        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(first_thread);
+        const std::int64_t i =
+            std::int64_t{place.i} * t.block_m + Tile::row(first_thread) + below();
         const std::int64_t j =
             std::int64_t{place.j} * t.block_n + Tile::column(first_thread) + lane;
-        auto rows = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
+        auto inside = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
         const auto columns = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
         float* first = &c(i, j);
 #pragma unroll 1
-        for (int vectors = t.thread_m / 4; vectors > 0; --vectors, rows -= Tile::down(4)) {
+        for (int vectors = rows / 4; vectors > 0; --vectors, inside -= Tile::down(4)) {
 #pragma unroll
             for (int row = 0; row < 4; row += at_once) {
                 float values[at_once][t.lanes_m()][parts], old[at_once][t.lanes_m()][parts];
@@ -266,7 +321,7 @@ class PipelinedSums {
 #pragma unroll
                             for (int p = 0; p < parts; ++p)
                                 body(values[r][l][p], old[r][l][p], to[r][l][p],
-                                     Tile::down(row + r) + Tile::lane_rows * l < rows &&
+                                     Tile::down(row + r) + Tile::lane_rows * l < inside &&
                                          32 * p < columns);
                 };
 #pragma unroll

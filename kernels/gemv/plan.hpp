@@ -18,8 +18,8 @@ enum class GemvForm { short_rows, long_rows, columns };
 struct GemvPlan {
     GemvForm form;
     int threads;             // of a block
-    int lanes = 0;           // short_rows: of a row; columns: side by side in a slab, 1, 2, 4, 8,
-                             // 32, or gemv_lone_lanes
+    int lanes = 0;           // short_rows: of a row; columns: side by side in a slab, 1, 4, 8, 32,
+                             // or gemv_lone_lanes
     int team_warps = 1;      // long_rows: that share rows,
     bool many_rows = false;  // a group's number of them; else one
     std::int64_t piece = 0;  // of a sum: its products that one block adds up
@@ -106,7 +106,7 @@ constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
             plan.lanes = groups <= 4 ? 4 : groups <= 16 || groups % 8 == 0 ? 8 : 32;
         else
             plan.lanes = groups <= 20 ? 4 : 8;
-        if (groups <= 2) plan.lanes = static_cast<int>(groups);
+        if (groups == 1) plan.lanes = 1;
         if (from_memory || plan.lanes == 32) plan.threads = 1024;
         slabs = gemv_parts(groups, plan.lanes);
     } else {
