@@ -170,12 +170,15 @@ constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n, int produ
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
 inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
-/// after it, which loads while that one is stored, and a piece of a tile; parts of sums that meet,
-/// or a kernel that adds them up; a launch; how much longer it takes where threads turn A; bytes
-/// that packing moves; the steps of a tile at least.
+/// after it, which loads while that one is stored, and a piece of a tile; where tiles have no more
+/// than two pieces, `of_two` instead, more with each of the piece's steps, up to a limit; parts of
+/// sums that meet, or a kernel that adds them up; a launch; how much longer it takes where threads
+/// turn A; bytes that packing moves; the steps of a tile at least. And where an element, not 16
+/// bytes, of C is stored at a time, how much more each tile takes, and its steps at least.
 struct PipelinedCosts {
-    double step = 2.495, tile = 5, next = 2, piece = 8.75, meeting = 1.5, sums_apart = 9,
-           launch = 3, turn = 1.013, packed_bytes = 3.75e6, least = 0;
+    double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.19, most = 8,
+           meeting = 1.5, sums_apart = 9, launch = 3, turn = 1.013, packed_bytes = 3.75e6,
+           least = 0, ragged = 0, ragged_least = 0;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
@@ -183,9 +186,13 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .tile = 2.1,
                                                           .next = 0.9,
                                                           .piece = 3.85,
+                                                          .of_two = 3.85,
+                                                          .of_step = 0,
                                                           .meeting = 1.2,
                                                           .sums_apart = 1e9,
-                                                          .least = 3.7};
+                                                          .least = 3.7,
+                                                          .ragged = 1.5,
+                                                          .ragged_least = 3.3};
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
 /// of them in as many groups as the least number of turns has room for, so that all blocks have
@@ -218,6 +225,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
     GemmPipelinedPlan best;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
+    const bool ragged = n % 4 != 0 || b == PipelinedLayout::other;  // how C lies, supposedly
     const auto fringe = [](std::int64_t extent, int block) {
         const std::int64_t rest = extent % block;
         return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
@@ -306,10 +314,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
-            const double idle = cost.least - cost.step * static_cast<double>(steps);
+            const double idle = cost.least + (ragged ? cost.ragged_least : 0) -
+                                cost.step * static_cast<double>(steps);
+            double piece = cost.piece;
+            if (!even && met <= 2) {
+                piece = cost.of_two + cost.of_step * (all - whole * static_cast<double>(steps));
+                if (piece > cost.most) piece = cost.most;
+            }
             double time = all * cost.step * (turn ? cost.turn : 1) + (idle > 0 ? whole * idle : 0) +
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
-                          (cut > 0 ? (even ? 1 : 2) * cost.piece : 0) +
+                          (ragged ? whole * cost.ragged : 0) +
+                          (cut > 0 ? (even ? 1 : 2) * piece : 0) +
                           (plan.sums_apart ? cost.sums_apart : meeting) + cost.launch;
             if (plan.pack_a || plan.pack_b)
                 time += 1 + 2 * static_cast<double>(plan.pack_a_bytes + plan.pack_b_bytes) /
