@@ -82,8 +82,8 @@ MUTANTS = [
            "for (; q < count; ++q) {", "for (; q + 1 < count; ++q) {", SLICED,
            "test_gemm_sliced:*EveryEdge*"),
     Mutant("pieces of k are added up backwards", "kernels/gemm/pipelined_sums.cuh",
-           "from = pieces.left(work, number) + from_first;",
-           "from = pieces.left(work, two ? number : pieces.last - number) + from_first;", PIPELINED,
+           "add(pieces.left(work, number));",
+           "add(pieces.left(work, two ? number : pieces.last - number));", PIPELINED,
            "test_gemm_pipelined:*SumOfItsPieces*"),
     Mutant("a sum begins with whoever comes last", "kernels/gemm/pipelined_sums.cuh",
            "for (int s = 0; s < count; ++s) sums_[s] = 0;\n"
