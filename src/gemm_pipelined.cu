@@ -84,14 +84,12 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
     std::byte* const packed_b = memory + plan.pack_a_bytes;
     std::byte* const partials = packed_b + plan.pack_b_bytes;
     PipelinedPackTask pack_a = {}, pack_b = {};
-    PipelinedForm form;
-    if (plan.sliced) form = {4, layout_of(call.a) == PipelinedLayout::by_rows, true};
-    const GemmTile t = form.tile();
+    const GemmTile t = plan.form.tile();
     const PipelinedWork work = {
         call.alpha,
         call.beta,
-        form.a_by_rows ? prepare_rows(call.a, t)
-                       : prepare(call.a, plan.turn_a, plan.pack_a, memory, t.block_m, pack_a),
+        plan.form.a_by_rows ? prepare_rows(call.a, t)
+                            : prepare(call.a, plan.turn_a, plan.pack_a, memory, t.block_m, pack_a),
         prepare(call.b.transposed(), false, plan.pack_b, packed_b, t.block_n, pack_b),
         call.c,
         call.a.columns + plan.skip,
@@ -103,7 +101,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         1,
         plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
     if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
-    launcher_of(form)(stream, work);
+    launcher_of(plan.form)(stream, work);
 }
 
 /// `call` with these rows and columns of its C alone.

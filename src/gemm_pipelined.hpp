@@ -10,7 +10,8 @@
 
 namespace tinyblas {
 
-/// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
+/// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it, of the
+/// forms asked for.
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
                                       std::size_t most_scratch = static_cast<std::size_t>(-1),
                                       PipelinedForms forms = PipelinedForms::all);
@@ -21,7 +22,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
 
 /// How many products of a batch the rung makes in one launch; 0: it does not take this one.
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& batch);
-/// At most as many. `products`: 1, or 2 side by side in a tile.
+/// At most as many. `products`: 1, or 2 or 4 side by side in a tile.
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& batch, int products);
 
 }  // namespace tinyblas

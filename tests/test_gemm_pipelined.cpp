@@ -30,7 +30,7 @@ class GemmPipelined : public testing::Test {
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context_);
         const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
         GemmPipelinedPlan plan = plan_gemm_pipelined(call, static_cast<std::size_t>(-1), forms);
-        EXPECT_EQ(plan.sliced, forms == PipelinedForms::sliced);
+        EXPECT_EQ(plan.form.sliced, forms == PipelinedForms::sliced);
         change(plan);
         enqueue_gemm_pipelined(context_, call, plan);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context_);
@@ -59,7 +59,7 @@ class GemmPipelined : public testing::Test {
                 load.own = load.steps - 2;
                 load.helped = helped;
             }
-            const GemmTile t = pipelined_tile_of(plan.sliced ? 4 : 1);
+            const GemmTile t = plan.form.tile();
             plan.partial_bytes =
                 blocks * 2 * sizeof(float) * static_cast<std::size_t>(t.block_m * t.block_n);
             plan.scratch_bytes =
@@ -474,14 +474,14 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
         return plan_gemm_pipelined(n, n, n, L::by_rows, L::mapped, std::size_t{1} << 40);
     };
     const GemmPipelinedPlan helped = plan(896);
-    EXPECT_TRUE(helped.sliced);
+    EXPECT_TRUE(helped.form.sliced);
     EXPECT_EQ(helped.load.own, 11u);  // of 14
     EXPECT_EQ(helped.load.helped, 3u);
     EXPECT_EQ(helped.load.blocks, 98u + 33);
     EXPECT_NO_FATAL_FAILURE(check(helped));
-    EXPECT_TRUE(plan(1024).sliced);
+    EXPECT_TRUE(plan(1024).form.sliced);
     EXPECT_EQ(plan(1024).load.cut, 0u);  // 128 tiles
-    EXPECT_FALSE(plan(4096).sliced);
+    EXPECT_FALSE(plan(4096).form.sliced);
 }
 
 TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {

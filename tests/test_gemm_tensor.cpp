@@ -109,10 +109,10 @@ TEST_P(GemmTensor, EveryEdge) {
 
 TEST_P(GemmTensor, CutsOfK) {
     std::uint64_t seed = 100;
-    for (const Shape shape :
-         {Shape{t.block_m + 3, 2 * t.block_n, 7 * t.block_k - 1},
-          Shape{2 * t.block_m + 3, t.block_n, 9 * t.block_k - 1},
-          Shape{t.block_m, t.block_n, 40 * t.block_k + 5}, Shape{5, 7, 2 * t.block_k}}) {
+    for (const Shape shape : {Shape{t.block_m + 3, 2 * t.block_n, 7 * t.block_k - 1},
+                              Shape{2 * t.block_m + 3, t.block_n, 9 * t.block_k - 1},
+                              Shape{t.block_m, t.block_n, 40 * t.block_k + 5},
+                              Shape{5, 7, 2 * t.block_k}, Shape{3 * t.block_m, 5, t.block_k}}) {
         int number = 0;
         for (const Cut cut :
              {into<2>, into<3>, into<33>, one_more, nearly_twice, fewer, by_twos, last_one}) {

@@ -143,7 +143,8 @@ struct GemmPipelinedPlan {
     PipelinedWorkload load;
     int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
     GemmSlicedPlan below, beside;
-    bool sliced = false, turn_a = false, pack_a = false, pack_b = false;
+    PipelinedForm form;
+    bool turn_a = false, pack_a = false, pack_b = false;
     int skip = 0;  // steps of k begin so many elements before, where A is 16-byte aligned
     bool sums_apart = false;  // pieces' sums are added up by a kernel of their own
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
@@ -176,7 +177,7 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// turn A; bytes that packing moves; the steps of a tile at least. And where an element, not 16
 /// bytes, of C is stored at a time, how much more each tile takes, and its steps at least.
 struct PipelinedCosts {
-    double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.19, most = 8,
+    double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.3, most = 8,
            meeting = 1.5, sums_apart = 9, launch = 3, turn = 1.013, packed_bytes = 3.75e6,
            least = 0, ragged = 0, ragged_least = 0;
 };
@@ -230,24 +231,22 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t rest = extent % block;
         return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
     };
-    for (const int way : {0, 1, 2, 3, 4, 5}) {
-        const bool sliced = way >= 4, turn = way < 4 && way % 2 == 1;
-        const bool leave = sliced ? way == 5 : way >= 2;
+    const bool along_k = a == PipelinedLayout::by_rows || a == PipelinedLayout::along_k;
+    for (int way = 0; way < 8; ++way) {
+        // Whether threads turn A's tiles, fringes are left, and tiles are sliced.
+        const bool turn = way % 2 == 1, leave = way / 2 % 2 == 1, sliced = way / 4 == 1;
+        GemmPipelinedPlan plan;
+        if (sliced) plan.form = {4, a == PipelinedLayout::by_rows, true};
         const PipelinedCosts cost = sliced ? pipelined_sliced_costs : pipelined_costs;
-        const GemmTile t = pipelined_tile_of(sliced ? 4 : 1);
+        const GemmTile t = plan.form.tile();
         const int fringe_m = fringe(m, t.block_m), fringe_n = fringe(n, t.block_n);
-        const bool by_rows = sliced && a == PipelinedLayout::by_rows;
-        const bool turns = a == PipelinedLayout::by_rows || a == PipelinedLayout::along_k;
-        if ((turn && !turns) || (leave && fringe_m + fringe_n == 0) ||
+        if ((turn && (sliced || !along_k)) || (leave && fringe_m + fringe_n == 0) ||
             forms == (sliced ? PipelinedForms::whole : PipelinedForms::sliced))
             continue;
-        GemmPipelinedPlan plan;
-        plan.sliced = sliced;
         plan.turn_a = turn;
         plan.skip = turn ? a_shift : 0;
-        const std::int64_t steps =
-            pieces(k + plan.skip, PipelinedForm{sliced ? 4 : 1, false, sliced}.depth());
-        plan.pack_a = !turn && !by_rows && a != PipelinedLayout::mapped;
+        const std::int64_t steps = pieces(k + plan.skip, plan.form.depth());
+        plan.pack_a = !turn && !plan.form.a_by_rows && a != PipelinedLayout::mapped;
         plan.pack_b = b != PipelinedLayout::mapped;
         double rest = 0;  // microseconds
         if (leave) {

@@ -29,8 +29,8 @@ struct PipelinedPieces {
     __device__ __forceinline__ unsigned number_of(unsigned block) const {
         return !helped ? block - first : block == first ? 0 : 1;
     }
-    /// Four sums of each thread, four more of each, and so on. A block has a tile's first piece
-    /// beside the last one of another.
+    /// As PipelinedTileSums. A block has a tile's first piece beside the last one of another; where
+    /// blocks help, a tile has both places of the block with its number.
     __device__ __forceinline__ float* left(const PipelinedWork& work, unsigned number) const {
         constexpr GemmTile t = f.tile();
         const unsigned place = 2 * first + (helped ? number : number == 0 ? 1 : 2 * number);
@@ -93,12 +93,8 @@ class PipelinedSums {
 
     /// Leaves all sums, for a thread of its own place.
     __device__ __forceinline__ void leave(PipelinedTileSums<f>& to) const {
-#pragma unroll
-        for (int v = 0; v < count / 4; ++v) {
-            const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
-                                   sums_[v * 4 + 3]};
-            device::store_vector(&to[v][thread()][0], sums);
-        }
+        for_each_vector(
+            [&](int v, const float(&sums)[4]) { device::store_vector(&to[v][thread()][0], sums); });
     }
 
     __device__ __forceinline__ void scale(float alpha) {
@@ -120,30 +116,13 @@ class PipelinedSums {
         };
         // The last one's turn is whenever the first one has taken the piece before.
         device::wait_for_phase(turn(slice), (number + (slice == last ? 1 : 0)) % 2);
-        if (slice < last) {
-            constexpr int at_once = 4;
-#pragma unroll
-            for (int v = 0; v < count / 4; v += at_once) {
-                float more[at_once][4];
-#pragma unroll
-                for (int w = 0; w < at_once; ++w)
-                    device::load_vector(more[w], device::SharedPointer<float>(at + (v + w) * next));
-#pragma unroll
-                for (int w = 0; w < at_once; ++w)
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) {
-                        float& sum = sums_[(v + w) * 4 + e];
-                        sum = device::opaque(sum + more[w][e]);
-                    }
-            }
-        }
+        if (slice < last)
+            add_vectors<4>([&](float(&more)[4], int v) {
+                device::load_vector(more, device::SharedPointer<float>(at + v * next));
+            });
         if (slice > 0)
-#pragma unroll
-            for (int v = 0; v < count / 4; ++v) {
-                const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
-                                       sums_[v * 4 + 3]};
-                device::store_vector(at + v * next, sums);
-            }
+            for_each_vector(
+                [&](int v, const float(&sums)[4]) { device::store_vector(at + v * next, sums); });
         device::arrive(turn(slice > 0 ? slice - 1 : last));
         return slice == 0;
     }
@@ -204,21 +183,9 @@ class PipelinedSums {
 
     /// Adds what a piece has left.
     __device__ __forceinline__ void add(const float* left) {
-        constexpr int at_once = count / 4 < 16 ? count / 4 : 16;
         const float* const from = left + first();
-#pragma unroll
-        for (int v = 0; v < count / 4; v += at_once) {
-            float parts[at_once][4];
-#pragma unroll
-            for (int w = 0; w < at_once; ++w) device::load_fresh(parts[w], from + (v + w) * next);
-#pragma unroll
-            for (int w = 0; w < at_once; ++w)
-#pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    float& sum = sums_[(v + w) * 4 + e];
-                    sum = device::opaque(sum + parts[w][e]);
-                }
-        }
+        add_vectors<(count / 4 < 16 ? count / 4 : 16)>(
+            [from](float(&part)[4], int v) { device::load_fresh(part, from + v * next); });
     }
 
     /// C = sums + beta C for the tile. Few branches: with many, ptxas keeps the main loop's
@@ -253,6 +220,34 @@ class PipelinedSums {
 
     static __device__ __forceinline__ unsigned* counter(const PipelinedWork& work, unsigned tile) {
         return work.counters + tile * pipelined_counters + threadIdx.x / 32;
+    }
+
+    /// Calls body(v, sums) for each four of the thread's sums.
+    template <class Body>
+    __device__ __forceinline__ void for_each_vector(Body&& body) const {
+#pragma unroll
+        for (int v = 0; v < count / 4; ++v) {
+            const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
+                                   sums_[v * 4 + 3]};
+            body(v, sums);
+        }
+    }
+    /// Adds what load(more, v) brings to each four, so many of which arrive at once.
+    template <int at_once, class Load>
+    __device__ __forceinline__ void add_vectors(Load&& load) {
+#pragma unroll
+        for (int v = 0; v < count / 4; v += at_once) {
+            float more[at_once][4];
+#pragma unroll
+            for (int w = 0; w < at_once; ++w) load(more[w], v + w);
+#pragma unroll
+            for (int w = 0; w < at_once; ++w)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) {
+                    float& sum = sums_[(v + w) * 4 + e];
+                    sum = device::opaque(sum + more[w][e]);
+                }
+        }
     }
 
     __device__ __forceinline__ float& sum(int row, int v) { return sums_[row * t.thread_n + v]; }

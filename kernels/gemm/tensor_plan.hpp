@@ -80,12 +80,12 @@ static_assert(gemm_tensor_table_valid(), "a line of gemm_tensor_table does not d
 constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
 
 /// The chunks of the last `cut` tiles are shared by `workers` blocks: each tile's by equally many,
-/// if that goes; else those of `together` tiles form a line, of which as many blocks and one more
+/// if that goes; else those of `in_line` tiles form a line, of which as many blocks and one more
 /// get an equal piece each, so that tiles have two pieces; or, if that is 0, all form one line.
 /// `cut` is less than twice `workers`, so that a block has pieces of two tiles at most, beside a
 /// whole one.
 struct GemmTensorSplit {
-    unsigned cut = 0, workers = 0, together = 0;
+    unsigned cut = 0, workers = 0, in_line = 0;
 };
 
 struct GemmTensorPlan {
@@ -128,11 +128,9 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
     if (split.cut > 0) {
         plan.workers = split.workers;
         const bool alike = split.workers % split.cut == 0;
-        const unsigned all = split.together > 0 ? split.together : split.cut;
-        plan.line = (alike ? 1 : all) * plan.chunks;
-        plan.sharers = alike                ? split.workers / split.cut
-                       : split.together > 0 ? split.together + 1
-                                            : split.workers;
+        const bool some = split.in_line > 0;
+        plan.line = (alike ? 1 : some ? split.in_line : split.cut) * plan.chunks;
+        plan.sharers = alike ? split.workers / split.cut : some ? split.in_line + 1 : split.workers;
         plan.piece = plan.line / plan.sharers;
         plan.longer_pieces = plan.line % plan.sharers;
         plan.scratch_bytes = std::size_t{2} * split.workers *
@@ -217,7 +215,7 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
 
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
 /// GPU are cut, if the memory for parts suffices: equally for all blocks, with the tiles of another
-/// turn or without; into 2, 3, 4, 6, 8, 12 ... each; or some together.
+/// turn or without; into 2, 3, 4, 6, 8, 12 ... each; or a few in a line.
 /// @param pitch  of the operand that is worse
 constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::int64_t k,
                                           TensorPitch pitch = TensorPitch::lines,
@@ -243,8 +241,8 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
              parts = (parts & (parts - 1)) == 0 ? parts / 2 * 3 : parts / 3 * 4)
             consider({cut, parts * cut});
         if (std::int64_t{cut} * whole.chunks >= t.at_once()) consider({cut, t.at_once()});
-        const unsigned others = t.at_once() - cut, together = (cut + others - 1) / others;
-        if (together > 1) consider({cut, cut + (cut + together - 1) / together, together});
+        const unsigned others = t.at_once() - cut, in_line = (cut + others - 1) / others;
+        if (in_line > 1) consider({cut, cut + (cut + in_line - 1) / in_line, in_line});
         // Smaller tiles are over before their pieces could meet unnoticed.
         if (t.block_m * t.block_n < 64 * 64) continue;
         const unsigned more = cut + t.at_once();

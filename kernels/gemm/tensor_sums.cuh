@@ -35,7 +35,7 @@ class TensorParts {
     }
 
   private:
-    /// A worker's piece touches at most two tiles.
+    /// Of what a worker has, only the beginning and the end can be parts of tiles.
     __device__ __forceinline__ unsigned number(unsigned part) const {
         const unsigned worker = first + part;
         return 2 * worker + (lines_.first(worker) < begin_ ? 1 : 0);

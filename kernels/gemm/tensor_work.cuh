@@ -4,8 +4,8 @@
 //   tiles of C:  0 1 2 3 ...            | whole ...                  cut along k
 //                one unit each, dealt   |  [ tile ][ tile ][ tile ]  as many workers for each,
 //                to the blocks in turn  |  [ 0| 1][ 2| 3][ 4| 5]
-//                                       |  [ 0 | 1 | 2 | 3 | 4 ]   or a line, and a piece each,
-//                                       |  [ 0 | 1 | 2 ][ 3 | 4    of all or of some of them
+//                                       |  [ 0 | 1 | 2 | 3 | 4 ]   or a line, and a piece each;
+//                                       |  [ 0 | 1  | 2 ][ 3 | 4]  or a line for every few tiles
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ MUTANTS = [
            "if (number + part <= pieces.last)", "if (number + part < pieces.last)", PIPELINED,
            "test_gemm_pipelined:*WhereTilesAreCut"),
     Mutant("a slice forgets the sums of the one before", "kernels/gemm/pipelined_sums.cuh",
-           "if (slice < last) {", "if (slice + 1 < last) {", PIPELINED,
+           "if (slice < last)\n", "if (slice + 1 < last)\n", PIPELINED,
            "test_gemm_pipelined:*SlicesChains"),
     Mutant("slices do not wait for each other's sums", "kernels/gemm/pipelined_sums.cuh",
            "(number + (slice == last ? 1 : 0)) % 2", "(number + 1) % 2", PIPELINED,
