@@ -56,7 +56,7 @@ constexpr double gemm_strict_seconds(std::int64_t m, std::int64_t n, std::int64_
         if (plan.fits && plan.seconds < least) least = plan.seconds;
     };
     consider(plan_gemm_sliced(m, n, k));
-    consider(plan_gemm_pipelined(m, n, k, PipelinedLayout::along_k, PipelinedLayout::mapped,
+    consider(plan_gemm_pipelined(m, n, k, PipelinedLayout::by_rows, PipelinedLayout::mapped,
                                  any_scratch));
     return least;
 }
