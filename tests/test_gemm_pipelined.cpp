@@ -43,27 +43,34 @@ class GemmPipelined : public testing::Test {
             EXPECT_TRUE(exact(p)) << static_cast<int>(forms);
         }
     }
-    /// Runs the call with all of its tiles cut among `blocks` blocks. Plans do that from 264 steps
-    /// of all tiles on, which take long under emulation. `helped`: the tiles whose last steps one
-    /// block has; 0: all blocks have as many steps. Returns who has which piece.
-    PipelinedWorkload run_cut(GemmProblem<float>& p, PipelinedForms forms, unsigned blocks,
-                              bool sums_apart = false, unsigned helped = 0) {
+    /// How all of a call's tiles are cut, among so many blocks. `helped`: the tiles whose last
+    /// steps one block has; 0: all blocks have as many steps. `chain`: as a workload has it.
+    struct Cut {
+        unsigned blocks = 0;
+        bool sums_apart = false;
+        unsigned helped = 0, chain = 0;
+    };
+    /// Runs the call so. Plans cut from 264 steps of all tiles on, which take long under emulation.
+    /// Returns who has which piece.
+    PipelinedWorkload run_cut(GemmProblem<float>& p, PipelinedForms forms, Cut how) {
         const auto cut = [&](GemmPipelinedPlan& plan) {
-            plan.sums_apart = sums_apart;
+            plan.sums_apart = how.sums_apart;
             PipelinedWorkload& load = plan.load;
             const unsigned tiles = load.tiles_m * load.tiles_n;
-            if (helped > 0) blocks = tiles + (tiles + helped - 1) / helped;
-            load = {load.tiles_m, load.tiles_n, tiles, load.steps, blocks};
-            EXPECT_GE(load.cut * load.steps, 2 * blocks);
-            if (helped > 0) {
+            if (how.helped > 0) how.blocks = tiles + (tiles + how.helped - 1) / how.helped;
+            load = {load.tiles_m, load.tiles_n, tiles, load.steps, how.blocks};
+            EXPECT_GE(load.cut * load.steps, 2 * how.blocks);
+            if (how.helped > 0) {
                 load.own = load.steps - 2;
-                load.helped = helped;
+                load.helped = how.helped;
             }
+            load.chain = how.chain;
             const GemmTile t = plan.form.tile();
-            plan.partial_bytes =
-                blocks * 2 * sizeof(float) * static_cast<std::size_t>(t.block_m * t.block_n);
+            const std::size_t sums =
+                how.blocks * sizeof(float) * static_cast<std::size_t>(t.block_m * t.block_n);
+            plan.partial_bytes = 2 * sums;
             plan.scratch_bytes =
-                std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes,
+                std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes + sums,
                           plan.below.scratch_bytes, plan.beside.scratch_bytes});
         };
         return run(p, forms, cut).load;
@@ -290,14 +297,16 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
     for (const auto& [shape, blocks] :
          {std::pair(Shape{20, 30, 100}, 3u), std::pair(Shape{129, 259, 160}, 4u),
           std::pair(Shape{200, 256, 150}, 3u)}) {
-        for (const bool sums_apart : {false, true}) {
-            GemmProblem<float> p(shape, blocks);
-            p.alpha = 2;
-            p.beta = sums_apart ? 0 : -1;
-            p.fill_integers();
-            run_cut(p, PipelinedForms::whole, blocks, sums_apart);
-            EXPECT_TRUE(exact(p));
-        }
+        for (const unsigned chain : {0u, 2u})
+            for (const bool sums_apart : {false, true}) {
+                GemmProblem<float> p(shape, blocks);
+                p.alpha = 2;
+                p.beta = sums_apart ? 0 : -1;
+                p.fill_integers();
+                run_cut(p, PipelinedForms::whole,
+                        {.blocks = blocks, .sums_apart = sums_apart, .chain = chain});
+                EXPECT_TRUE(exact(p)) << chain;
+            }
     }
 }
 
@@ -317,7 +326,7 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
             p.alpha = 2;
             p.beta = a == 1 ? 0 : -1;
             p.fill_integers();
-            run_cut(p, PipelinedForms::sliced, one.blocks, false, one.helped);
+            run_cut(p, PipelinedForms::sliced, {.blocks = one.blocks, .helped = one.helped});
             EXPECT_TRUE(exact(p)) << one.blocks;
         }
 }
@@ -351,31 +360,43 @@ TEST_F(GemmPipelined, AlphaOfInfGivesInf) {
     const auto expect_infinity = [&] { EXPECT_EQ(p.c.after()(0, 0), infinity); };
     run(p, PipelinedForms::sliced, [](GemmPipelinedPlan&) {});
     expect_infinity();
-    run_cut(p, PipelinedForms::sliced, 2);
+    run_cut(p, PipelinedForms::sliced, {.blocks = 2});
     expect_infinity();
     for (const bool sums_apart : {false, true}) {
-        run_cut(p, PipelinedForms::whole, 3, sums_apart);
+        run_cut(p, PipelinedForms::whole, {.blocks = 3, .sums_apart = sums_apart});
         expect_infinity();
     }
+    run_cut(p, PipelinedForms::whole, {.blocks = 1, .chain = 5});
+    expect_infinity();
 }
 
-/// The sums of a piece are one chain in the order of k; pieces are added in that order.
+/// The sums of a piece are one chain in the order of k, or some, which are added in that order, as
+/// pieces are. Of a tile's rows, the lower half has a longer first chain.
 TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
-    GemmProblem<float> p({20, 30, 700}, 9);
+    GemmProblem<float> p({70, 30, 700}, 9);
     p.fill([](Random& r) { return r.normal(); });
-    const PipelinedWorkload load = run_cut(p, PipelinedForms::whole, 5);
-    for (std::int64_t i = 0; i < 20; ++i)
-        for (std::int64_t j = 0; j < 30; ++j) {
-            float whole = 0;
-            for (unsigned block = 0; block < load.blocks; ++block) {
-                const PipelinedPiece piece = load.piece(block, 0);
-                float sum = 0;
-                for (std::int64_t k = piece.first * 16; k < piece.last * 16 && k < 700; ++k)
-                    sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
-                whole = block == 0 ? sum : whole + sum;
+    for (const Cut& how : {Cut{.blocks = 5}, Cut{.blocks = 2, .chain = 4},
+                           Cut{.blocks = 1, .chain = 9}, Cut{.blocks = 1, .chain = 30}}) {
+        const PipelinedWorkload load = run_cut(p, PipelinedForms::whole, how);
+        for (std::int64_t i = 0; i < 70; ++i)
+            for (std::int64_t j = 0; j < 30; ++j) {
+                float whole = 0;
+                for (unsigned block = 0; block < load.blocks; ++block) {
+                    const PipelinedPiece piece = load.piece(block, 0);
+                    float of_piece = 0;
+                    for (unsigned first = piece.first, end; first < piece.last; first = end) {
+                        end = first + how.chain + (first == piece.first && i >= 64 ? 8 : 0);
+                        if (how.chain == 0 || end + how.chain / 4 >= piece.last) end = piece.last;
+                        float sum = 0;
+                        for (std::int64_t k = first * 16; k < end * 16 && k < 700; ++k)
+                            sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+                        of_piece = first == piece.first ? sum : of_piece + sum;
+                    }
+                    whole = block == 0 ? of_piece : whole + of_piece;
+                }
+                ASSERT_EQ(p.c.after()(i, j), whole) << how.chain << ": " << i << ", " << j;
             }
-            ASSERT_EQ(p.c.after()(i, j), whole) << i << ", " << j;
-        }
+    }
 }
 
 /// In the sliced form 16 of each 64 k are a slice's: from the last slice to the first one their
@@ -384,7 +405,8 @@ TEST_F(GemmPipelined, ASlicedElementIsTheSumOfItsSlicesChains) {
     GemmProblem<float> p({20, 30, 500}, 9);
     p.fill([](Random& r) { return r.normal(); });
     for (const unsigned helped : {0, 1}) {
-        const PipelinedWorkload load = run_cut(p, PipelinedForms::sliced, 2, false, helped);
+        const PipelinedWorkload load =
+            run_cut(p, PipelinedForms::sliced, {.blocks = 2, .helped = helped});
         for (std::int64_t i = 0; i < 20; ++i)
             for (std::int64_t j = 0; j < 30; ++j) {
                 float pieces[2];
@@ -482,6 +504,33 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
     EXPECT_TRUE(plan(1024).form.sliced);
     EXPECT_EQ(plan(1024).load.cut, 0u);  // 128 tiles
     EXPECT_FALSE(plan(4096).form.sliced);
+}
+
+/// Where k is long, sums are set aside: more often where tiles are few, and if there is room.
+TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
+    const auto plan = [](std::int64_t m, std::int64_t n, std::int64_t k,
+                         std::size_t memory = std::size_t{1} << 40) {
+        const auto along_m = PipelinedLayout::mapped;
+        return plan_gemm_pipelined(m, n, k, along_m, along_m, memory, 0, PipelinedForms::whole);
+    };
+    EXPECT_EQ(plan(4096, 4096, 2048).load.chain, 0u);
+    EXPECT_EQ(plan(4096, 4096, 2049).load.chain, 33u);  // of 129 steps
+    EXPECT_EQ(plan(4096, 4096, 4096).load.chain, 64u);
+    EXPECT_EQ(plan(512, 14336, 4096).load.chain, 32u);
+    EXPECT_EQ(plan(128, 256, 8192).load.chain, 0u);  // blocks have 4 steps at most
+    const GemmPipelinedPlan much = plan(4096, 4096, 4096);
+    EXPECT_EQ(much.scratch_bytes, much.partial_bytes / 2 * 3);
+    const GemmPipelinedPlan little = plan(4096, 4096, 4096, much.scratch_bytes - 1);
+    EXPECT_EQ(little.load.chain, 0u);
+    EXPECT_LT(little.seconds, much.seconds);
+    EXPECT_LE(little.scratch_bytes, much.partial_bytes);
+    // Of a piece, warps take turns; no chain is shorter than three quarters of the others.
+    const PipelinedWorkload& load = much.load;
+    const PipelinedPiece piece = {0, 10, 266};
+    EXPECT_EQ(load.chain_end(piece, 10, false), 74u);
+    EXPECT_EQ(load.chain_end(piece, 10, true), 82u);
+    EXPECT_EQ(load.chain_end(piece, 82, true), 146u);
+    EXPECT_EQ(load.chain_end(piece, 186, false), 266u);
 }
 
 TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {

@@ -12,6 +12,8 @@
 //   cut tiles   |b0       |b1       |b2       |b3     |   each block has as many steps of k; the
 //               |tile 0      |tile 1      |tile 2     |   last warp of a tile adds pieces up
 //                                                         (or a kernel of its own, where many meet)
+//   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in memory
+//               (2 us), while the one that shares its scheduler multiplies
 //   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch;
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
@@ -44,16 +46,60 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<f>& ring, const Pipeli
     }
 }
 
+/// Of a piece's chain of multiply-adds that begins with step `first`, before which one it ends.
+template <PipelinedForm f>
+__device__ __forceinline__ unsigned end_of_chain(const PipelinedWork& work,
+                                                 const PipelinedPiece& piece, unsigned first) {
+    if (f.parts > 1) return piece.last;
+    return work.load.chain_end(piece, first, device::opaque(threadIdx.x) >= 128);
+}
+
+/// Multiplies so many steps of a tile, the next ones of the ring.
+template <PipelinedForm f>
+__device__ __forceinline__ void multiply_chain(typename PipelinedSums<f>::Tile& tile,
+                                               PipelinedRing<f>& ring, unsigned steps) {
+    constexpr int block_k = f.tile().block_k;
+    // Of a turn of the loop: 4 where that is hardly slower, for the code is smaller.
+    constexpr int lines = f.parts == 1 || (f.sliced && f.a_by_rows) ? 8 : 4;
+    constexpr int depth = f.a_by_rows ? 4 : lines;  // of them, those that `line` names
+    constexpr unsigned parts = block_k / lines;     // of a stage
+    ring.wait_full();
+    auto line = tile.line(ring.stage() * f.parts * block_k);
+    tile.start(line);
+    unsigned left = steps * parts;
+#pragma unroll 1
+    do {
+#pragma unroll
+        for (int p = 0; p < lines - 1; ++p) {
+            if constexpr (f.a_by_rows)
+                if (p % depth == depth - 1) line = tile.after(line, 1);
+            tile.multiply(p % depth, line, (p + 1) % depth);
+        }
+        left = device::opaque(left - 1);
+        const bool done = left % parts == 0;  // with a stage
+        device::SharedAddress empty{};
+        if (done) {
+            empty = ring.empty();
+            ring.advance();
+            if (left > 0) {  // else nothing comes next: load again what is there
+                ring.wait_full();
+                line = tile.line(ring.stage() * f.parts * block_k);
+            }
+        } else if constexpr (f.a_by_rows) {
+            line = tile.after(line, left * (lines / depth));
+        } else {
+            line = line + lines;
+        }
+        tile.multiply(depth - 1, line, 0);
+        if (done) device::arrive(empty);  // each for itself: tools see whose loads it ends
+    } while (left > 0);
+}
+
 /// The role of the warps that multiply.
 template <PipelinedForm f>
 __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                                                 PipelinedShared<f>& shared) {
     using Sums = PipelinedSums<f>;
-    constexpr int block_k = Sums::t.block_k;
-    // Of a turn of the loop: 4 where that is hardly slower, for the code is smaller.
-    constexpr int lines = f.parts == 1 || (f.sliced && f.a_by_rows) ? 8 : 4;
-    constexpr int depth = f.a_by_rows ? 4 : lines;  // of them, those that `line` names
-    constexpr unsigned parts = block_k / lines;     // of a stage
     PipelinedRing<f> ring(shared, 0);
     for_each_piece<f>(work, [&](PipelinedPiece piece, unsigned number) {
         const int own = Sums::part();
@@ -62,50 +108,31 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
             pass_stages(ring, piece);
             return;
         }
-        typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
-        ring.wait_full();
-        auto line = tile.line(ring.stage() * f.parts * block_k);
-        tile.start(line);
-        unsigned left = (piece.last - piece.first) * parts;
-#pragma unroll 1
-        do {
-#pragma unroll
-            for (int p = 0; p < lines - 1; ++p) {
-                if constexpr (f.a_by_rows)
-                    if (p % depth == depth - 1) line = tile.after(line, 1);
-                tile.multiply(p % depth, line, (p + 1) % depth);
-            }
-            left = device::opaque(left - 1);
-            const bool done = left % parts == 0;  // with a stage
-            device::SharedAddress empty{};
-            if (done) {
-                empty = ring.empty();
-                ring.advance();
-                if (left > 0) {  // else nothing comes next: load again what is there
-                    ring.wait_full();
-                    line = tile.line(ring.stage() * f.parts * block_k);
+        for (unsigned first = piece.first;;) {
+            typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
+            multiply_chain<f>(tile, ring, end_of_chain<f>(work, piece, first) - first);
+            if (f.products() == 1) piece = piece_of<f>(work.load, number);  // not kept
+            const bool cut = f.products() == 1 && work.load.cuts(piece);
+            const bool in_parts = f.sliced || cut || (f.parts == 1 && work.load.chain > 0);
+            // A register for that 1 cost the sliced form's main loop its banks, 7 % of the time.
+            Sums sums(tile, f.sliced ? work.one : in_parts ? device::opaque(1.0f) : work.alpha);
+            if constexpr (f.parts == 1) {
+                if (first > piece.first) sums.add_aside(work);
+                first = end_of_chain<f>(work, piece, first);
+                if (first < piece.last) {
+                    sums.set_aside(work);
+                    continue;
                 }
-            } else if constexpr (f.a_by_rows) {
-                line = tile.after(line, left * (lines / depth));
-            } else {
-                line = line + lines;
             }
-            tile.multiply(depth - 1, line, 0);
-            if (done) device::arrive(empty);  // each for itself: tools see whose loads it ends
-        } while (left > 0);
-        if (f.sliced) piece = piece_of<f>(work.load, number);  // not kept, likewise
-        const bool cut = f.products() == 1 && work.load.cuts(piece);
-        const bool in_parts = f.sliced || cut;
-        // A register for that 1 cost the sliced form's main loop its banks, 7 % of the time.
-        Sums sums(tile, f.sliced ? work.one : cut ? device::opaque(1.0f) : work.alpha);
-        if constexpr (f.sliced)
-            if (work.load.is_one_turn()) return sums.end_together(work, piece.tile, shared);
-        const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
-        if constexpr (f.sliced)
-            if (!sums.gather(shared.relay, number)) return;
-        if (cut && !sums.add_up(work, piece, last)) return;
-        if (in_parts) sums.scale(work.alpha);
-        sums.store(work, piece.tile, shared.lines[threadIdx.x / 32]);
+            if constexpr (f.sliced)
+                if (work.load.is_one_turn()) return sums.end_together(work, piece.tile, shared);
+            const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
+            if constexpr (f.sliced)
+                if (!sums.gather(shared.relay, number)) return;
+            if (cut && !sums.add_up(work, piece, last)) return;
+            if (in_parts) sums.scale(work.alpha);
+            return sums.store(work, piece.tile, shared.lines[threadIdx.x / 32]);
+        }
     });
 }
 

@@ -59,6 +59,7 @@ struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
     unsigned own = 0, helped = 0;
+    unsigned chain = 0;  // steps after which a piece's sums are set aside; 0: none
     // Of a batch, products or groups of them, whose tiles follow each other. Two products of a
     // group are as many apart; the last groups may have but one.
     unsigned products = 1;
@@ -108,6 +109,13 @@ struct PipelinedWorkload {
     }
     constexpr bool cuts(const PipelinedPiece& piece) const {
         return piece.last - piece.first < steps;
+    }
+    /// Of a piece's steps, before which one the chain of multiply-adds ends that begins with step
+    /// `first`. A piece's first chain is longer for warps that are `late`: of two that share a
+    /// scheduler, one sets its sums aside while the other one multiplies.
+    constexpr unsigned chain_end(const PipelinedPiece& piece, unsigned first, bool late) const {
+        const unsigned end = first + chain + (late && first == piece.first ? 8 : 0);
+        return chain == 0 || end + chain / 4 >= piece.last ? piece.last : end;
     }
 
     /// Whether all blocks have a whole tile and nothing else.
@@ -173,13 +181,14 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and a piece of a tile; where tiles have no more
 /// than two pieces, `of_two` instead, more with each of the piece's steps, up to a limit; parts of
-/// sums that meet, or a kernel that adds them up; a launch; how much longer it takes where threads
-/// turn A; bytes that packing moves; the steps of a tile at least. And where an element, not 16
-/// bytes, of C is stored at a time, how much more each tile takes, and its steps at least.
+/// sums that meet, or a kernel that adds them up; where sums are set aside; a launch; how much
+/// longer it takes where threads turn A; bytes that packing moves; the steps of a tile at least.
+/// And where an element, not 16 bytes, of C is stored at a time, how much more each tile takes, and
+/// its steps at least.
 struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.3, most = 8,
-           meeting = 1.5, sums_apart = 9, launch = 3, turn = 1.013, packed_bytes = 3.75e6,
-           least = 0, ragged = 0, ragged_least = 0;
+           meeting = 1.5, sums_apart = 9, aside = 2.1, launch = 3, turn = 1.013,
+           packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
@@ -194,6 +203,15 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .least = 3.7,
                                                           .ragged = 1.5,
                                                           .ragged_least = 3.3};
+
+/// Steps of a chain of multiply-adds; 0: of k as small, one is enough. Errors fall with the square
+/// root of the number of chains, of which there are at least as many as where cuBLAS cuts k: where
+/// tiles are few, it does so more often, and to set sums aside is less of the time.
+constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
+    if (steps <= 128) return 0;
+    const std::int64_t chain = pipelined_pieces(steps, tiles < 500 ? 8 : 4);
+    return static_cast<unsigned>(chain < 32 ? 32 : chain);
+}
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
 /// of them in as many groups as the least number of turns has room for, so that all blocks have
@@ -297,10 +315,9 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             plan.load.own = static_cast<unsigned>(own);
             plan.load.helped = static_cast<unsigned>(helped);
             const auto count = static_cast<std::size_t>(blocks);
-            plan.partial_bytes =
-                cut > 0
-                    ? count * 2 * static_cast<std::size_t>(t.block_m * t.block_n) * sizeof(float)
-                    : 0;
+            const std::size_t tile_bytes =
+                static_cast<std::size_t>(t.block_m * t.block_n) * sizeof(float);
+            plan.partial_bytes = cut > 0 ? count * 2 * tile_bytes : 0;
             plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes;
             for (const GemmSlicedPlan& strip : {plan.below, plan.beside})
                 if (strip.scratch_bytes > plan.scratch_bytes)
@@ -313,6 +330,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
+            // Where sums are set aside, if there is room for that.
+            const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, steps);
+            const std::size_t aside_bytes = count * tile_bytes;
+            const std::int64_t longest = whole > 0 ? steps : pieces(cut * steps, blocks);
+            double aside = 0;
+            if (4 * longest > 5 * chain && chain > 0 &&
+                plan.scratch_bytes + aside_bytes <= most_scratch) {
+                plan.load.chain = static_cast<unsigned>(chain);
+                plan.scratch_bytes += aside_bytes;
+                aside = cost.aside * (all / static_cast<double>(chain) - 1);
+            }
             const double idle = cost.least + (ragged ? cost.ragged_least : 0) -
                                 cost.step * static_cast<double>(steps);
             double piece = cost.piece;
@@ -324,7 +352,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
                           (ragged ? whole * cost.ragged : 0) +
                           (cut > 0 ? (even ? 1 : 2) * piece : 0) +
-                          (plan.sums_apart ? cost.sums_apart : meeting) + cost.launch;
+                          (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
             if (plan.pack_a || plan.pack_b)
                 time += 1 + 2 * static_cast<double>(plan.pack_a_bytes + plan.pack_b_bytes) /
                                 cost.packed_bytes;

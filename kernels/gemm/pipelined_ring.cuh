@@ -34,6 +34,7 @@ struct PipelinedWork {
     int skip;
     PipelinedWorkload load;
     float* partials;       // of the tiles' pieces, two a block
+    float* aside;          // of each block, a tile's sums so far
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
     unsigned products;     // of a batch

@@ -91,6 +91,13 @@ class PipelinedSums {
         }
     }
 
+    /// Sets a piece's sums aside after a chain of multiply-adds, with those of the chains before:
+    /// for the thread itself.
+    __device__ __forceinline__ void set_aside(const PipelinedWork& work) const {
+        leave(aside(work));
+    }
+    __device__ __forceinline__ void add_aside(const PipelinedWork& work) { add(aside(work)); }
+
     /// Leaves all sums, for a thread of its own place.
     __device__ __forceinline__ void leave(PipelinedTileSums<f>& to) const {
         for_each_vector(
@@ -158,13 +165,7 @@ class PipelinedSums {
         if (comes_last) {
             if (threadIdx.x % 32 == 0) *counter(work, piece.tile) = 0;
         } else {
-            float* const to = pieces.left(work, own) + first();
-#pragma unroll
-            for (int v = 0; v < count / 4; ++v) {
-                const float sums[4] = {sums_[v * 4], sums_[v * 4 + 1], sums_[v * 4 + 2],
-                                       sums_[v * 4 + 3]};
-                device::store_global(to + v * next, sums);
-            }
+            leave(pieces.left(work, own));
             if (!work.counters || !take_last_turn(counter(work, piece.tile), pieces.last))
                 return false;
         }
@@ -181,7 +182,12 @@ class PipelinedSums {
         return true;
     }
 
-    /// Adds what a piece has left.
+    /// Leaves the sums as a piece's, and adds what has been left.
+    __device__ __forceinline__ void leave(float* left) const {
+        float* const to = left + first();
+        for_each_vector(
+            [to](int v, const float(&sums)[4]) { device::store_global(to + v * next, sums); });
+    }
     __device__ __forceinline__ void add(const float* left) {
         const float* const from = left + first();
         add_vectors<(count / 4 < 16 ? count / 4 : 16)>(
@@ -218,6 +224,9 @@ class PipelinedSums {
         return rows < t.thread_m ? part() * Tile::down(rows) : 0;
     }
 
+    static __device__ __forceinline__ float* aside(const PipelinedWork& work) {
+        return work.aside + std::size_t{blockIdx.x} * (t.block_m * t.block_n);
+    }
     static __device__ __forceinline__ unsigned* counter(const PipelinedWork& work, unsigned tile) {
         return work.counters + tile * pipelined_counters + threadIdx.x / 32;
     }

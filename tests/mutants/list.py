@@ -92,6 +92,12 @@ MUTANTS = [
            "        unsigned number = two ? 1 - own : 0;\n#pragma unroll 1\n        do {\n"
            "            if (number == own) continue;", PIPELINED,
            "test_gemm_pipelined:*AnElementIsTheSumOfItsPieces*"),
+    Mutant("sums that were set aside are forgotten", "kernels/gemm/5_pipelined.cuh",
+           "if (first > piece.first) sums.add_aside(work);", "", PIPELINED,
+           "test_gemm_pipelined:*AnElementIsTheSumOfItsPieces*"),
+    Mutant("all blocks set their sums aside in one place", "kernels/gemm/pipelined_sums.cuh",
+           "work.aside + std::size_t{blockIdx.x} *", "work.aside + std::size_t{0} *", PIPELINED,
+           "test_gemm_pipelined:*AnElementIsTheSumOfItsPieces*"),
     Mutant("sums apart leave a piece out", "kernels/gemm/pipelined_sums.cuh",
            "if (number + part <= pieces.last)", "if (number + part < pieces.last)", PIPELINED,
            "test_gemm_pipelined:*WhereTilesAreCut"),
