@@ -16,6 +16,7 @@
 #include "gemm_choice.hpp"
 #include "gemm_pipelined.hpp"
 #include "gemm_tensor.hpp"
+#include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/3_tuned.cuh"
 #include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/batched_rows.cuh"
@@ -54,13 +55,20 @@ BatchLauncher<T> tile_launcher(const GemmBatch<T>& batch, int entry) {
     return b_along_k ? tile_launchers<T, false, true>[e] : tile_launchers<T, false, false>[e];
 }
 
+template <class T, int entry>
+constexpr BatchLauncher<T> tuned_launcher_of() {
+    if constexpr (std::is_same_v<T, float> && gemm_table[entry].tile.is_ring())
+        return launch_gemm_tuned_ring;
+    else
+        return launch_gemm_tuned_batched<T, entry>;
+}
 template <class T>
 BatchLauncher<T> tuned_launcher(int entry) {
     BatchLauncher<T> launcher = nullptr;
     [&]<std::size_t... number>(std::index_sequence<number...>) {
         const auto take = [&]<int e>(std::integral_constant<int, e>) {
             if constexpr (gemm_table[e].type == gemm_scalar<T>)
-                if (e == entry) launcher = launch_gemm_tuned_batched<T, e>;
+                if (e == entry) launcher = tuned_launcher_of<T, e>();
         };
         (take(std::integral_constant<int, gemm_batch_tuned[number]>()), ...);
     }
@@ -125,13 +133,14 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
 
 template <class T>
 GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
-    const GemmBatchExtents extents = {x.m(),
-                                      x.n(),
-                                      x.k(),
-                                      x.count,
-                                      x.a.first.column_stride == 1,
-                                      x.b.first.row_stride == 1 && x.b.first.column_stride != 1,
-                                      !x.b.pointers && x.b.stride == 0};
+    GemmBatchExtents extents = {x.m(),
+                                x.n(),
+                                x.k(),
+                                x.count,
+                                x.a.first.column_stride == 1,
+                                x.b.first.row_stride == 1 && x.b.first.column_stride != 1,
+                                !x.b.pointers && x.b.stride == 0};
+    if constexpr (std::is_same_v<T, float>) extents.loads = gemm_ring_loads(x);
     return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
                            x.c.pointers != nullptr, pipelined_most(context, x));
 }

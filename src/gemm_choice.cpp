@@ -15,6 +15,7 @@
 #include "gemm_skinny.hpp"
 #include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
+#include "gemm_tuned_ring.hpp"
 #include "gemm_tuning.hpp"
 #include "kernels/gemm/precision_choice.hpp"
 #include "memo.hpp"
@@ -72,9 +73,12 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     const std::size_t memory = context.scratch_limit();
     GemmStrictPlans plans;
     plans.tuned_entry = tuned_entry(context, call);
-    plans.tuned_seconds =
-        gemm_tuned_seconds(gemm_table[plans.tuned_entry], context.multiprocessors(), call.c.rows,
-                           call.c.columns, call.a.columns);
+    GemmRingLoads loads = GemmRingLoads::mapped;
+    if constexpr (std::is_same_v<T, float>)
+        loads = gemm_ring_loads({1, {call.a}, {call.b}, 0, {}, 1});
+    plans.tuned_seconds = gemm_tuned_seconds(
+        gemm_table[plans.tuned_entry], context.multiprocessors(), call.c.rows, call.c.columns,
+        call.a.columns, loads, call.a.column_stride == 1, call.b.row_stride == 1);
     if constexpr (std::is_same_v<T, float>) {
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
@@ -83,7 +87,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
             // What these rungs load or store element by element takes longer: measured, an H200. Of
             // C that is supposed where its rows do not consist of 16 bytes.
             if (call.c.columns % 4 != 0 || !has_vector_lines(call.a) || !has_vector_lines(call.b)) {
-                plans.tuned_seconds *= 1.3;
+                if (!gemm_table[plans.tuned_entry].tile.is_ring()) plans.tuned_seconds *= 1.3;
                 plans.sliced.seconds *= 1.12;
             }
         }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gemm_call.hpp"
+#include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/3_tuned.cuh"
 
 namespace tinyblas {
@@ -24,7 +25,12 @@ constexpr bool gemm_entry_is(int entry) {
 template <class T, bool in_order>
 constexpr auto gemm_tuned_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
     constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> GemmLauncher<T> {
-        if constexpr (gemm_entry_is<T, in_order>(e)) return launch_gemm_tuned<T, e>;
+        if constexpr (gemm_entry_is<T, in_order>(e)) {
+            if constexpr (gemm_table[e].tile.is_ring())
+                return launch_gemm_tuned_ring;
+            else
+                return launch_gemm_tuned<T, e>;
+        }
         return nullptr;
     };
     return std::array<GemmLauncher<T>, sizeof...(entry)>{

@@ -115,10 +115,16 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
     EXPECT_EQ(plan({128, 128, 128, 512, true, true, true}, 512).route, pipelined);  // but once
     for (const auto& [n, entry] :
-         {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}, {192, 4}})
+         {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}})
         EXPECT_EQ(plan({256, n, 512, 1000}, 1000).entry, entry) << n;
     EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
     EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
+    // The ring, if the copy engine brings its tiles, not if elements come one by one.
+    GemmBatchExtents x = {320, 192, 320, 132};
+    EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tuned);
+    EXPECT_EQ(plan(x, 0).entry, 0);
+    x.loads = GemmRingLoads::elements;
+    EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tile);
     // Rows beyond a grid's y, which other tiles cannot have.
     EXPECT_EQ(plan({std::int64_t{1} << 22, 64, 64, 4}, 4).route, pipelined);
 }
@@ -127,7 +133,8 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
 // that wastes least, then the one with the best rate.
 TEST(BatchedPlan, MidSizesByTheirTime) {
     const auto expect = [](std::int64_t n, std::int64_t count, GemmBatchRoute route, int entry) {
-        const GemmBatchPlan plan = plan_gemm_batch(Scalar::float32, 90, {n, n, n, count}, -1, true);
+        const GemmBatchExtents x = {n, n, n, count, true, false, false, GemmRingLoads::vectors};
+        const GemmBatchPlan plan = plan_gemm_batch(Scalar::float32, 90, x, -1, true);
         EXPECT_EQ(plan.route, route) << n << ", " << count;
         EXPECT_EQ(plan.entry, entry) << n << ", " << count;
     };
@@ -137,9 +144,10 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
     expect(256, 8, tile, 4);                                                     // 64 x 64
     for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
-    for (const auto& [n, count] : {std::pair(256, 16), {256, 1000}, {512, 64}})
+    for (const auto& [n, count] : {std::pair(256, 16), {128, 1000}})             // 64 x 64, a ring
         expect(n, count, GemmBatchRoute::tuned, 0);
-    expect(128, 1000, GemmBatchRoute::tuned, 1);  // k is short
+    for (const auto& [n, count] : {std::pair(256, 1000), {512, 64}})  // 64 x 128
+        expect(n, count, GemmBatchRoute::tuned, 1);
 }
 
 // In double: small tiles, or the rung tensor's, the larger the more there is to do.

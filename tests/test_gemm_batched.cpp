@@ -45,12 +45,14 @@ std::vector<BatchCase> all_cases() {
     return all;
 }
 
-GemmBatchPlan plan_of(Scalar type, int compute_capability, const BatchCase& one, bool pointers) {
+GemmBatchPlan plan_of(Scalar type, int compute_capability, const BatchCase& one, bool pointers,
+                      GemmRingLoads loads = GemmRingLoads::mapped) {
     const auto [m, n, k] = one.shape;
     int square = -1;
     if (type == Scalar::float32 && !pointers && m == n && n == k)
         square = n == 16 ? 0 : n == 32 ? 1 : n == 64 ? 2 : -1;
-    return plan_gemm_batch(type, compute_capability, {m, n, k, one.count}, square, pointers);
+    const GemmBatchExtents extents = {m, n, k, one.count, true, false, false, loads};
+    return plan_gemm_batch(type, compute_capability, extents, square, pointers);
 }
 
 // The cases meet all there is on a GPU of compute capability 9.0, and under emulation.
@@ -58,8 +60,10 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     std::set<std::pair<GemmBatchRoute, int>> met, all;
     constexpr Scalar type = scalar_of<TypeParam>;
     for (const BatchCase& one : all_cases<TypeParam>()) {
-        const GemmBatchPlan plan = plan_of(type, 90, one, false);
-        met.emplace(plan.route, plan.entry);
+        for (const auto loads : {GemmRingLoads::mapped, GemmRingLoads::elements}) {
+            const GemmBatchPlan plan = plan_of(type, 90, one, false, loads);
+            met.emplace(plan.route, plan.entry);
+        }
     }
     all = {{GemmBatchRoute::one_by_one, -1}, {GemmBatchRoute::rows, 4}, {GemmBatchRoute::rows, 8}};
     for (int entry = 0; entry < gemm_batch_entries; ++entry)

@@ -13,8 +13,9 @@
 //
 //   stages in shared memory:  [multiplied now] [arrived or on its way] ... [requested last]
 //
-// On compute capability 9.0 a warpgroup of its own requests the tiles and leaves its registers to
-// the warps that multiply; elsewhere every thread does both.
+// On compute capability 9.0 a warpgroup of its own requests the tiles of doubles and leaves its
+// registers to the warps that multiply, and tiles of floats come by the copy engine
+// (tuned_ring.cuh); elsewhere every thread does both.
 //
 // Limit: the loads from shared memory, which take issue slots (a 16 x 8 tile: 6 of them for 128
 // multiply-adds) and interrupt the reuse of operands.

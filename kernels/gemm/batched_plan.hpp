@@ -38,6 +38,7 @@ struct GemmBatchExtents {
     // Whether neighbours of A, and of B, lie so; as in row-major products.
     bool a_along_k = true, b_along_k = false;
     bool b_shared = false;  // all products have the same B
+    GemmRingLoads loads = GemmRingLoads::mapped;
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -132,13 +133,14 @@ struct GemmBatchFastest {
 constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
                                                  std::int64_t pipelined) {
     GemmBatchFastest fastest;
-    for (int e = 0; e < 2; ++e) {
-        const GemmTile& t = gemm_table[gemm_batch_tuned[e]].tile;
-        fastest.consider(gemm_batch_tuned_entry(gemm_batch_tuned[e]),
-                         gemm_batch_microseconds(gemm_batch_tuned_times[e], x,
-                                                 gemm_batch_blocks_each(x, t.block_m, t.block_n),
-                                                 t.block_k, x.b_along_k ? 1 : 0));
-    }
+    fastest.consider(
+        gemm_batch_tuned_entry(0),
+        gemm_ring_microseconds(x.m, x.n, x.k, x.count, x.loads, x.a_along_k, x.b_along_k));
+    const GemmTile& t = gemm_table[1].tile;
+    fastest.consider(gemm_batch_tuned_entry(1),
+                     gemm_batch_microseconds(gemm_batch_tuned_times, x,
+                                             gemm_batch_blocks_each(x, t.block_m, t.block_n),
+                                             t.block_k, x.b_along_k ? 1 : 0));
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);

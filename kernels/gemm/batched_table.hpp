@@ -54,10 +54,9 @@ inline constexpr int gemm_batch_entries = std::size(gemm_batch_table);
 /// these alone is not worth its size there.
 constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4; }
 
-/// Lines of gemm_table that also make batches, and the times of those for float; only B is turned.
+/// Lines of gemm_table that also make batches, and the times of the second one; only B is turned.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
-inline constexpr GemmBatchTimes gemm_batch_tuned_times[] = {{4, 0.005, 0.0425, 2.08, 0.08},
-                                                            {3.6, 0.0586, 0.044, 1.75, 0.08}};
+inline constexpr GemmBatchTimes gemm_batch_tuned_times = {3.6, 0.0586, 0.044, 1.75, 0.08};
 
 /// Of the lines of gemm_tensor_table.
 inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {

@@ -209,8 +209,8 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
 /// tiles are few, it does so more often, and to set sums aside is less of the time.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     if (steps <= 128) return 0;
-    const std::int64_t chain = pipelined_pieces(steps, tiles < 500 ? 8 : 4);
-    return static_cast<unsigned>(chain < 32 ? 32 : chain);
+    const std::int64_t chain = pipelined_pieces(steps, tiles < 500 ? 8 : 5);
+    return static_cast<unsigned>(chain < 26 ? 26 : chain);
 }
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2

@@ -46,6 +46,7 @@ struct GemmTile {
         return share < 240 ? share : 240;
     }
     constexpr bool in_order() const { return load_spacing > 0; }
+    constexpr bool is_ring() const { return loaders == 32; }  // tuned_ring.cuh
     constexpr int loading_threads() const { return loaders > 0 ? loaders : threads(); }
 };
 
@@ -64,7 +65,7 @@ struct GemmEntry {
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
     // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads  TFLOP/s, turn
-    {Scalar::float32, 90, 90,  0.25, { 64, 128, 16,  32, 64,   8, 8,  4,  2,  128, 120},    49.6, 3.7},
+    {Scalar::float32, 90, 90,  0.14, { 64,  64, 16,  32, 32,   8, 4,  6,  4,  32, 0},       55.0, 0.6},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
     {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 3, 6},  24.5, 6.0},
@@ -94,7 +95,7 @@ constexpr bool valid(const GemmEntry& entry) {
            t.first_load + t.load_spacing * ((t.thread_m + t.thread_n) / vector - 1) <
                t.thread_m * t.thread_n &&
            t.thread_m % vector == 0 && t.thread_n % vector == 0 && t.threads() <= 1024 &&
-           t.loaders % 128 == 0 && t.multipliers() % (t.loaders > 0 ? 128 : 32) == 0 &&
+           t.loaders % 32 == 0 && t.multipliers() % (t.loaders > 0 ? 128 : 32) == 0 &&
            t.loader_registers % 8 == 0 && t.block_k % t.lines(size_of(entry.type)) == 0 &&
            t.lines(size_of(entry.type)) % 2 == 0 && t.stages >= 2 && shared <= shared_allowed &&
            registers <= registers_allowed;
@@ -126,11 +127,42 @@ constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t 
            (t.block_m * t.block_n);
 }
 
+/// How the entry of tuned_ring.cuh brings operands: the copy engine does, or at least for one of
+/// them a warp, 16 bytes or an element at a time.
+enum class GemmRingLoads { mapped, vectors, elements };
+
+/// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
+/// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
+/// of it while many do; of a tile besides. `a_along_k`, `b_along_k`: operands'
+/// neighbours lie so.
+constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
+                                        std::int64_t count, GemmRingLoads loads, bool a_along_k,
+                                        bool b_along_k) {
+    struct Times {
+        double start, latency, load, tile;
+    };
+    constexpr Times times[] = {
+        {3, 0.022, 0.0215, 0.6}, {3.2, 0.035, 0.0245, 0.6}, {4, 0.05, 0.042, 0.5}};
+    constexpr std::int64_t multiprocessors = 132;
+    const GemmTile t = gemm_table[0].tile;
+    const Times& time = times[static_cast<int>(loads)];
+    const std::int64_t tiles =
+        ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n) * count;
+    const auto each = static_cast<double>((tiles + multiprocessors - 1) / multiprocessors);
+    const auto lines = static_cast<double>((k + t.block_k - 1) / t.block_k * t.block_k);
+    const double of_k = time.load * each > time.latency ? time.load * each : time.latency;
+    return time.start + lines * of_k * (!b_along_k ? 1 : a_along_k ? 1.3 : 1.1) + time.tile * each;
+}
+
 /// Estimated seconds of an entry for m x n x k. Turns follow each other, in each of which a
 /// multiprocessor has min_blocks block tiles; in the last one perhaps fewer, which then take longer
 /// each than their share.
 constexpr double gemm_tuned_seconds(const GemmEntry& entry, int multiprocessors, std::int64_t m,
-                                    std::int64_t n, std::int64_t k) {
+                                    std::int64_t n, std::int64_t k,
+                                    GemmRingLoads loads = GemmRingLoads::mapped,
+                                    bool a_along_k = true, bool b_along_k = false) {
+    if (entry.tile.is_ring())
+        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, loads, a_along_k, b_along_k);
     constexpr double launch = 2e-6, alone = 1.4;
     constexpr int measured_on = 132;  // multiprocessors
     const GemmTile& t = entry.tile;

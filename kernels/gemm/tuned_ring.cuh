@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+// The tuned rung's entry for compute capability 9.0: tiles of 64 x 64, of which a multiprocessor
+// has four at once, so that one is begun or stored while others are multiplied. Short k and
+// mid-size C want that.
+//
+//   multipliers  4 warps, 32 x 32 of the tile each       [s][s][s][s][s][s]  stages of 16 k, each
+//   loader       1 warp: it asks the copy engine, or copies 16 bytes          with barriers of its
+//                or elements at a time where that one cannot read an          own
+//                operand: lines not 16-byte aligned, arrays of pointers
+//
+// Tiles lie as the operands do:
+//
+//   along k      rows of 16 k; of row r's four vectors number v lies where v ^ (r / 2 % 4) would,
+//                so that the same one of eight neighbouring rows fills all banks once
+//   otherwise    16 lines of 64
+//
+// A thread has 8 x 4 of C, and loads 4 k at a time: 12 vectors for 128 multiply-adds. A sum is one
+// chain in the order of k. Limit: issue slots, 85 % of them for multiply-adds at best.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <device.hpp>
+
+#include "batched_operands.hpp"
+#include "divisor.hpp"
+#include "gate.hpp"
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+inline constexpr GemmTile gemm_ring_tile = gemm_table[0].tile;
+
+/// How the copy engine finds an operand, if it can: `apart` lines from product to product.
+struct GemmRingMap {
+    bool exists = false;
+    int apart = 0;
+    device::TileMap tiles = {};
+};
+
+struct GemmRingWork {
+    GemmBatch<float> x;
+    GemmGate gate;
+    GemmRingMap a, b;
+    unsigned tiles_m;
+    Divisor below{tiles_m};
+
+    __host__ __device__ constexpr bool all_mapped() const { return a.exists && b.exists; }
+};
+
+struct GemmRingShared {
+    static constexpr GemmTile t = gemm_ring_tile;
+    alignas(512) float a[t.stages][t.block_k * t.block_m];
+    alignas(512) float b[t.stages][t.block_k * t.block_n];
+    std::uint64_t full[t.stages], empty[t.stages];
+};
+
+/// The ring as one role walks it: one that waits for stages to be empty begins with parity 1.
+class GemmRing {
+    static constexpr int stages = gemm_ring_tile.stages;
+
+  public:
+    __device__ __forceinline__ GemmRing(GemmRingShared& shared, unsigned parity)
+        : base_(device::SharedPointer<std::uint64_t>(shared.full).address()), parity_(parity) {}
+
+    __device__ __forceinline__ int stage() const { return stage_; }
+    __device__ __forceinline__ device::SharedAddress full() const { return base_ + stage_ * 8; }
+    __device__ __forceinline__ device::SharedAddress empty() const {
+        return base_ + (stages + stage_) * 8;
+    }
+    __device__ __forceinline__ void wait_full() const { device::wait_for_phase(full(), parity_); }
+    __device__ __forceinline__ void wait_empty() const { device::wait_for_phase(empty(), parity_); }
+    __device__ __forceinline__ void advance() {
+        if (++stage_ < stages) return;
+        stage_ = 0;
+        parity_ ^= 1;
+    }
+
+  private:
+    device::SharedAddress base_;
+    int stage_ = 0;
+    unsigned parity_;
+};
+
+/// The first row and column of C in a block's tile. Blocks go down, then along: neighbours share
+/// tiles of B in the L2 cache, and those of one turn of the GPU most of A.
+struct GemmRingCorner {
+    std::int64_t i, j;
+    __device__ __forceinline__ GemmRingCorner(const GemmRingWork& work, unsigned block) {
+        const unsigned column = work.below.quotient(block);
+        i = std::int64_t{block - column * work.tiles_m} * gemm_ring_tile.block_m;
+        j = std::int64_t{column} * gemm_ring_tile.block_n;
+    }
+};
+
+/// The warp's part in bringing an operand's tiles. `along_k`: they lie so.
+template <bool along_k>
+class GemmRingLoader {
+    static constexpr int extent = gemm_ring_tile.block_m, depth = gemm_ring_tile.block_k;
+    static_assert(extent == gemm_ring_tile.block_n && depth == 16);
+
+  public:
+    /// `operand`: rows are the index that it shares with C, of which the tile's begin at `first`.
+    __device__ __forceinline__ GemmRingLoader(const MatrixView<const float>& operand,
+                                              std::int64_t first, float* tiles, int lane)
+        : vectors_((along_k ? operand.column_stride : operand.row_stride) == 1 &&
+                   (along_k ? operand.row_stride : operand.column_stride) % 4 == 0 &&
+                   reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0),
+          to_(tiles) {
+        // A lane's first element or vector: its row and k.
+        const int width = vectors_ ? 4 : 1, line = (along_k ? depth : extent) / width;
+        const int across = lane / line, along = lane % line * width;
+        row_ = along_k ? across : along;
+        p_ = along_k ? along : across;
+        step_ = (along_k ? operand.row_stride : operand.column_stride) * (vectors_ ? 32 / line : 1);
+        if (along_k && !vectors_) step_ *= 2;
+        turn_ = operand.row_stride;
+        next_ = operand.column_stride * depth;
+        rows_ = static_cast<int>(operand.rows - first < extent ? operand.rows - first : extent);
+        from_ = operand.data + (first + row_) * operand.row_stride + p_ * operand.column_stride;
+    }
+
+    /// Asks for the next tile, of which `columns` k exist; what does not is zero.
+    __device__ __forceinline__ void load(int stage, int columns) {
+        const auto to = to_ + stage * (extent * depth);
+        if (vectors_)
+            load_vectors(to, columns);
+        else
+            load_elements(to, columns);
+        from_ += next_;
+    }
+
+  private:
+    __device__ __forceinline__ void load_vectors(device::SharedPointer<float> to, int columns) {
+        const float* from = from_;
+        const int left = along_k ? columns - p_ : rows_ - row_;  // of the vector, and beyond
+        const int valid = left < 0 ? 0 : left < 4 ? left : 4;
+        const int first = along_k ? row_ * depth + (p_ / 4 ^ row_ / 2 % 4) * 4 : p_ * extent + row_;
+        constexpr int lines = along_k ? 8 : 2;  // at a time
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const bool exists = along_k ? row_ + lines * i < rows_ : p_ + lines * i < columns;
+            device::copy_async<4>(to + first + i * lines * (along_k ? depth : extent), from,
+                                  exists ? valid : 0);
+            from += step_;
+        }
+    }
+
+    __device__ __forceinline__ void load_elements(device::SharedPointer<float> to, int columns) {
+        const float* from = from_;
+#pragma unroll 8
+        for (int i = 0; i < 32; ++i) {
+            // Two rows at a time, or of two halves of a line one after the other.
+            const int row = along_k ? row_ + 2 * i : row_ + i % 2 * 32, p = along_k ? p_ : i / 2;
+            const int place =
+                along_k ? row * depth + (p / 4 ^ i % 4) * 4 + p % 4 : p * extent + row;
+            const bool exists = row < rows_ && p < columns;
+            device::copy_async<1>(to + place, from + (!along_k && i % 2 == 1 ? 32 * turn_ : 0),
+                                  exists ? 1 : 0);
+            if (along_k || i % 2 == 1) from += step_;
+        }
+    }
+
+    bool vectors_;
+    device::SharedPointer<float> to_;
+    const float* from_;
+    std::int64_t step_, turn_, next_;  // in elements: to the next line, row, tile
+    int row_, p_, rows_;
+};
+
+/// Asks the copy engine for the tile of a step.
+template <bool along_k>
+__device__ __forceinline__ void copy_ring_tile(float* to, const GemmRingMap& map,
+                                               std::int64_t first, unsigned step,
+                                               const GemmRing& ring) {
+    const int row = static_cast<int>(first), p = static_cast<int>(step) * gemm_ring_tile.block_k;
+    const int lines = static_cast<int>(blockIdx.y) * map.apart;
+    device::copy_tile(device::SharedPointer<float>(to).address(), map.tiles,
+                      lines + (along_k ? row : p), along_k ? p : row, ring.full());
+}
+
+/// A thread's 8 x 4 of the tile. `a_along_k`, `b_along_k`: as operands' tiles lie.
+template <bool a_along_k, bool b_along_k>
+class GemmRingSums {
+    static constexpr GemmTile t = gemm_ring_tile;
+    static constexpr int m = t.thread_m, n = t.thread_n;
+    static_assert(m == 8 && n == 4 && t.lanes_m() == 4 && t.lanes_n() == 8);
+
+  public:
+    __device__ __forceinline__ GemmRingSums(int thread, GemmRingShared& shared)
+        : a_swizzle_(lane_m(thread) / 2 * 4),
+          b_swizzle_(lane_n(thread) / 2 * 4),
+          a_(&shared.a[0][row(thread) * (a_along_k ? t.block_k : 1)]),
+          b_(&shared.b[0][column(thread) * (b_along_k ? t.block_k : 1)]) {
+#pragma unroll
+        for (int i = 0; i < m; ++i)
+#pragma unroll
+            for (int j = 0; j < n; ++j) sums_[i][j] = 0;
+    }
+
+    /// A stage's 16 k.
+    __device__ __forceinline__ void multiply(int stage) {
+        const auto a = a_ + stage * (t.block_k * t.block_m);
+        const auto b = b_ + stage * (t.block_k * t.block_n);
+        // Where both lie along k, too many addresses would be kept, and vectors: of so many rows at
+        // a time, so many times 4 k without a turn of a loop.
+        constexpr bool both = a_along_k && b_along_k;
+        constexpr int rows = both ? m / 2 : m;
+#pragma unroll(both ? 2 : 4)
+        for (int p = 0; p < t.block_k; p += 4) {
+            float b_values[4][4];
+#pragma unroll
+            for (int q = 0; q < 4; ++q)
+                device::load_vector(
+                    b_values[q],
+                    b + (b_along_k ? q * 8 * t.block_k + (p ^ b_swizzle_) : (p + q) * t.block_n));
+#pragma unroll
+            for (int first = 0; first < m; first += rows) {
+                float a_values[rows][4];
+                load_a<rows>(a_values, a, p, first);
+#pragma unroll
+                for (int q = 0; q < 4; ++q)
+#pragma unroll
+                    for (int i = 0; i < rows; ++i)
+#pragma unroll
+                        for (int turn = 0; turn < n; ++turn) {
+                            const int j = i % 2 == 0 ? n - 1 - turn : turn;
+                            device::multiply_add(sums_[first + i][j], a_values[i][q],
+                                                 b_along_k ? b_values[j][q] : b_values[q][j]);
+                        }
+            }
+        }
+    }
+
+    /// C = alpha sums + beta C, from (i, j) on. All of C that is read is asked for at once.
+    __device__ __forceinline__ void store(int thread, const MatrixView<float>& c, std::int64_t i,
+                                          std::int64_t j, float alpha, float beta) {
+        i += row(thread);
+        j += column(thread);
+        const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
+        const auto columns =
+            static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
+#pragma unroll
+        for (int r = 0; r < m; ++r)
+#pragma unroll
+            for (int e = 0; e < n; ++e) sums_[r][e] *= alpha;
+        // Calls body(row, e, address) for each `width` of a row's sums, from number e on.
+        const auto for_each = [&]<int width>(std::integral_constant<int, width>, auto&& body) {
+            constexpr int apart = b_along_k ? t.lanes_n() : 1;
+            float* at = &c(i, j);
+#pragma unroll
+            for (int r = 0; r < m; ++r) {
+#pragma unroll
+                for (int e = 0; e < n; e += width)
+                    if (down(r) < rows && e * apart < columns)
+                        body(r, e, at + e * apart * c.column_stride);
+                at = device::opaque(at + (down(r + 1) - down(r)) * c.row_stride);
+            }
+        };
+        if (!b_along_k && c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
+            reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0) {
+            constexpr std::integral_constant<int, n> vectors;
+            if (beta != 0) {
+                float old[m][n] = {};
+                for_each(vectors,
+                         [&](int r, int, const float* from) { device::load_fresh(old[r], from); });
+                add(beta, old);
+            }
+            for_each(vectors, [&](int r, int, float* to) { device::store_global(to, sums_[r]); });
+        } else {
+            constexpr std::integral_constant<int, 1> elements;
+            if (beta != 0) {
+                float old[m][n] = {};
+                for_each(elements, [&](int r, int e, const float* from) {
+                    old[r][e] = device::load_fresh(from);
+                });
+                add(beta, old);
+            }
+            for_each(elements,
+                     [&](int r, int e, float* to) { device::store_global(to, sums_[r][e]); });
+        }
+    }
+
+  private:
+    /// Four k, from p on, of some of the thread's rows, from its row number `first` on.
+    template <int rows>
+    __device__ __forceinline__ void load_a(float (&values)[rows][4], device::SharedPointer<float> a,
+                                           int p, int first) const {
+        if constexpr (a_along_k) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+                device::load_vector(
+                    values[i], a + ((first + i) * 4 * t.block_k + (p ^ a_swizzle_ ^ i % 2 * 8)));
+        } else {
+#pragma unroll
+            for (int q = 0; q < 4; ++q)
+#pragma unroll
+                for (int v = 0; v < rows; v += 4) {
+                    float vector[4];
+                    device::load_vector(vector, a + ((p + q) * t.block_m + (first + v) * 4));
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) values[v + e][q] = vector[e];
+                }
+        }
+    }
+
+    // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
+    static __device__ int lane_m(int thread) { return thread % 32 / 2 % 4; }
+    static __device__ int lane_n(int thread) { return thread % 2 + thread % 32 / 8 * 2; }
+    /// Of the thread's rows, how far below the first one.
+    static constexpr int down(int r) { return a_along_k ? r * 4 : r / 4 * 16 + r % 4; }
+    __device__ __forceinline__ void add(float beta, const float (&old)[m][n]) {
+#pragma unroll
+        for (int r = 0; r < m; ++r)
+#pragma unroll
+            for (int e = 0; e < n; ++e) device::multiply_add(sums_[r][e], beta, old[r][e]);
+    }
+    /// Of the thread's first element in the tile.
+    static __device__ int row(int thread) {
+        return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * (a_along_k ? 1 : 4);
+    }
+    static __device__ int column(int thread) {
+        return thread / 32 % t.warps_n() * t.warp_n + lane_n(thread) * (b_along_k ? 1 : 4);
+    }
+
+    int a_swizzle_, b_swizzle_;
+    device::SharedPointer<float> a_, b_;
+    float sums_[m][n];
+};
+
+/// Products along the grid's y.
+template <bool a_along_k, bool b_along_k>
+__global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_blocks)
+    gemm_tuned_ring(const __grid_constant__ GemmRingWork work) {
+    constexpr GemmTile t = gemm_ring_tile;
+    const GemmBatch<float>& x = work.x;
+    if constexpr (!device::reallocates_registers) return device::trap();
+    auto& shared = device::large_shared<GemmRingShared>();
+    if (threadIdx.x == 0) {
+        // All lanes of the loader, for their copies, and one of them, for those of the copy engine.
+        const unsigned loaders = work.all_mapped() ? 1 : t.loaders + 1;
+        GemmRing ring(shared, 0);
+        for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
+            device::make_barrier(ring.full(), loaders);
+            device::make_barrier(ring.empty(), t.multipliers() / 32);
+        }
+        device::publish_barriers();
+    }
+    __syncthreads();
+    device::wait_for_launcher();
+    device::let_dependents_start();
+    if (work.gate.closed()) return;
+
+    const GemmRingCorner corner(work, blockIdx.x);
+    const std::int64_t k = x.k();
+    const auto steps = static_cast<unsigned>((k + t.block_k - 1) / t.block_k);
+    // The same for a warp's lanes, as the compiler can see.
+    const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (warp == t.multipliers() / 32) {
+        GemmRing ring(shared, 1);
+        if (work.all_mapped()) {
+            if (lane > 0) return;
+#pragma unroll 1
+            for (unsigned step = 0; step < steps; ++step, ring.advance()) {
+                ring.wait_empty();
+                device::arrive_expecting(ring.full(), sizeof shared.a[0] + sizeof shared.b[0]);
+                copy_ring_tile<a_along_k>(shared.a[ring.stage()], work.a, corner.i, step, ring);
+                copy_ring_tile<b_along_k>(shared.b[ring.stage()], work.b, corner.j, step, ring);
+            }
+            return;
+        }
+        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], lane);
+        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], lane);
+        const unsigned bytes =
+            (work.a.exists ? sizeof shared.a[0] : 0) + (work.b.exists ? sizeof shared.b[0] : 0);
+#pragma unroll 1
+        for (unsigned step = 0; step < steps; ++step, ring.advance()) {
+            ring.wait_empty();
+            if (lane == 0) device::arrive_expecting(ring.full(), bytes);
+            const bool last = step + 1 == steps;
+            const int columns =
+                last ? static_cast<int>(k - std::int64_t{step} * t.block_k) : t.block_k;
+            if (!work.a.exists)
+                a.load(ring.stage(), columns);
+            else if (lane == 0)
+                copy_ring_tile<a_along_k>(shared.a[ring.stage()], work.a, corner.i, step, ring);
+            if (!work.b.exists)
+                b.load(ring.stage(), columns);
+            else if (lane == 0)
+                copy_ring_tile<b_along_k>(shared.b[ring.stage()], work.b, corner.j, step, ring);
+            device::arrive_when_copied(ring.full());
+        }
+        return;
+    }
+    GemmRing ring(shared, 0);
+    GemmRingSums<a_along_k, b_along_k> sums(static_cast<int>(threadIdx.x), shared);
+#pragma unroll 1
+    for (unsigned step = 0; step < steps; ++step, ring.advance()) {
+        ring.wait_full();
+        sums.multiply(ring.stage());
+        __syncwarp();
+        if (lane == 0) device::arrive(ring.empty());
+    }
+    // Found out anew rather than kept in registers through the main loop.
+    const GemmRingCorner here(work, device::opaque(blockIdx.x));
+    sums.store(static_cast<int>(device::opaque(threadIdx.x)), x.c.at(device::opaque(blockIdx.y)),
+               here.i, here.j, x.alpha, x.beta);
+}
+
+/// At most gemm_batch_most (batched_plan.hpp) products.
+template <bool a_along_k, bool b_along_k>
+void launch_gemm_tuned_ring(device::Stream stream, const GemmRingWork& work) {
+    constexpr GemmTile t = gemm_ring_tile;
+    const std::int64_t blocks = work.tiles_m * ((work.x.n() + t.block_n - 1) / t.block_n);
+    device::launch_large_dependent(
+        "gemm", gemm_tuned_ring<a_along_k, b_along_k>,
+        dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(work.x.count)), t.threads(),
+        sizeof(GemmRingShared), stream, work);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Compiles the tuned rung's entry that only machine code for compute capability 9.0a has.
+#include "gemm_tuned_ring.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/gemm/tuned_ring.cuh"
+
+namespace tinyblas {
+namespace {
+
+using Operand = GemmBatchOperand<const float>;
+
+/// An operand as lines of neighbours: rows are the index that it shares with C, columns are k, or
+/// the other way round. Whether neighbours lie along k.
+struct Lines {
+    MatrixView<const float> first;
+    bool along_k;
+
+    explicit Lines(const MatrixView<const float>& operand)
+        : first(operand), along_k(operand.column_stride == 1 && operand.row_stride != 1) {
+        if (!along_k) first = operand.transposed();
+    }
+};
+
+bool in_vectors(const Lines& lines, const Operand& operand) {
+    return lines.first.column_stride == 1 && lines.first.row_stride % 4 == 0 &&
+           (operand.pointers || reinterpret_cast<std::uintptr_t>(lines.first.data) % 16 == 0) &&
+           operand.stride % 4 == 0;
+}
+
+/// Whether the copy engine can read the operand's `count` matrices.
+bool is_mapped(const Lines& lines, const Operand& operand, std::int64_t count) {
+    constexpr std::int64_t longest = std::int64_t{1} << 31, longest_line = std::int64_t{1} << 37;
+    const MatrixView<const float>& first = lines.first;
+    const std::int64_t pitch = first.row_stride;
+    if (operand.pointers || !in_vectors(lines, operand) || pitch < first.columns ||
+        pitch >= longest_line || first.columns == 0 || first.rows == 0 ||
+        first.columns >= longest || first.rows >= longest)
+        return false;
+    // Beyond a product's lines lie the next one's: of k, none may be asked for.
+    return count == 1 || (operand.stride >= 0 && operand.stride % pitch == 0 &&
+                          (lines.along_k || first.rows % gemm_ring_tile.block_k == 0) &&
+                          operand.stride / pitch <= (longest - first.rows) / count);
+}
+
+GemmRingMap map_of(const Operand& operand, std::int64_t count) {
+    constexpr GemmTile t = gemm_ring_tile;
+    const Lines lines(operand.first);
+    if (!is_mapped(lines, operand, count)) return {};
+    const std::int64_t apart = count > 1 ? operand.stride / lines.first.row_stride : 0;
+    return {true, static_cast<int>(apart),
+            device::map_tiles(lines.first.data, lines.first.rows + (count - 1) * apart,
+                              lines.first.columns, lines.first.row_stride,
+                              lines.along_k ? t.block_m : t.block_k,
+                              lines.along_k ? t.block_k : t.block_m, "gemm", lines.along_k)};
+}
+
+void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate) {
+    const Operand b = x.b.transposed();
+    const std::int64_t tiles_m = (x.m() + gemm_ring_tile.block_m - 1) / gemm_ring_tile.block_m;
+    const GemmRingWork work = {x, gate, map_of(x.a, x.count), map_of(b, x.count),
+                               device::grid(tiles_m, "gemm")};
+    constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
+        {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
+        {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};
+    launchers[Lines(x.a.first).along_k ? 1 : 0][Lines(b.first).along_k ? 1 : 0](stream, work);
+}
+
+}  // namespace
+
+GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
+    const Operand operands[] = {x.a, x.b.transposed()};
+    GemmRingLoads loads = GemmRingLoads::mapped;
+    for (const Operand& operand : operands) {
+        const Lines lines(operand.first);
+        if (!in_vectors(lines, operand)) return GemmRingLoads::elements;
+        if (!is_mapped(lines, operand, x.count)) loads = GemmRingLoads::vectors;
+    }
+    return loads;
+}
+
+void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch) {
+    launch(stream, batch, {});
+}
+void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
+                            MatrixView<const float> b, float beta, MatrixView<float> c,
+                            GemmGate gate) {
+    launch(stream, {alpha, {a}, {b}, beta, {c}, 1}, gate);
+}
+
+}  // namespace tinyblas

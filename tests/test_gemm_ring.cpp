@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// gemm's rung tuned on compute capability 9.0: however the ring's loader brings the operands, and
+// however they and C lie, one chain of multiply-adds an element; of products and batches.
+#include <array>
+#include <set>
+
+#include "batched_problem.hpp"
+#include "gemm_problem.hpp"
+#include "gemm_tuned_ring.hpp"
+#include "needs_90.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+constexpr GemmOptions ring = {.kernel = GemmKernel::best, .entry = 0};
+
+class SmallGemmRing : public testing::Test {
+  protected:
+    Context context;
+};
+
+/// More steps than stages; k that ends within a step, and within 16 bytes.
+TEST_F(SmallGemmRing, EveryStorage) {
+    std::set<GemmRingLoads> met;
+    int number = 0;
+    for (const Shape shape : {Shape{132, 68, 200}, Shape{70, 130, 33}, Shape{64, 64, 112}})
+        for (int a = 0; a < input_storages; ++a)
+            for (int b = 0; b < input_storages; ++b, ++number) {
+                GemmProblem<float> p(shape, 500 + static_cast<std::uint64_t>(number), storages[a],
+                                     storages[b], storages[number % output_storages]);
+                constexpr float alphas[] = {1, -2, 0.7f}, betas[] = {0, 1, -0.3f};
+                p.alpha = alphas[number % 3];
+                p.beta = betas[number / 3 % 3];
+                p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+                EXPECT_EQ(p.run(context, ring).kernel, GemmKernel::tuned);
+                EXPECT_TRUE(chained(p)) << a << ", " << b;
+                met.insert(gemm_ring_loads({1, {p.a.device()}, {p.b.device()}, 0, {}, 1}));
+            }
+    EXPECT_EQ(met.size(), 3u);
+}
+
+TEST_F(SmallGemmRing, EveryEdge) {
+    for (const std::int64_t extent : {1, 4, 63, 64, 65, 128, 130})
+        for (const std::int64_t k : {1, 4, 15, 16, 17, 95, 96, 97}) {
+            for (const Shape shape : {Shape{extent, 68, k}, Shape{68, extent, k}}) {
+                GemmProblem<float> p(shape, static_cast<std::uint64_t>(extent + k));
+                p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+                p.run(context, ring);
+                EXPECT_TRUE(chained(p)) << shape.m << ", " << shape.n << ", " << k;
+            }
+        }
+}
+
+/// Of a batch, the copy engine reads matrices that follow each other in lines of one pitch, and
+/// none of its tiles may reach from a product's k into the next one's.
+TEST_F(SmallGemmRing, BatchesInEveryLayout) {
+    std::set<GemmRingLoads> met;
+    for (const Shape shape : {Shape{68, 72, 48}, Shape{100, 64, 52}, Shape{33, 70, 20}})
+        for (const int a : {0, 1})
+            for (const int b : {0, 1})
+                for (const Along along : {below, beside, Along{false, 4}, Along{true, 3}}) {
+                    BatchProblem<float> p(shape, 3, {along, along, below},
+                                          {storages[a], storages[b], storages[0]});
+                    p.fill_normal();
+                    p.alpha = 0.7f;
+                    p.beta = a == 0 ? 0 : -0.3f;
+                    for (auto* operand : p.operands()) operand->upload(context);
+                    const GemmBatch<float> batch = {
+                        p.alpha, {p.a.device(0), p.a.stride()}, {p.b.device(0), p.b.stride()},
+                        p.beta,  {p.c.device(0), p.c.stride()}, 3};
+                    met.insert(gemm_ring_loads(batch));
+                    launch_gemm_tuned_ring(context.stream(), batch);
+                    for (auto* operand : p.operands()) operand->download(context);
+                    EXPECT_TRUE(chained(p)) << p;
+                }
+    EXPECT_EQ(met.size(), 3u);
+}
+
+TEST_F(SmallGemmRing, HowOperandsAreBrought) {
+    // Nothing is read.
+    const auto* const somewhere = reinterpret_cast<const float*>(std::uintptr_t{1} << 20);
+    const MatrixView<const float> a = {somewhere, 64, 40, 40, 1}, b = {somewhere, 40, 64, 64, 1};
+    const auto loads = [](MatrixView<const float> a, std::int64_t a_stride,
+                          MatrixView<const float> b, std::int64_t b_stride, std::int64_t count) {
+        return gemm_ring_loads({1, {a, a_stride}, {b, b_stride}, 0, {}, count});
+    };
+    constexpr auto mapped = GemmRingLoads::mapped, vectors = GemmRingLoads::vectors,
+                   elements = GemmRingLoads::elements;
+    EXPECT_EQ(loads(a, 0, b, 0, 1), mapped);
+    EXPECT_EQ(loads(a, 64 * 40, b, 0, 10), vectors);  // 8 of B's k would be those of the next
+    const MatrixView<const float> along_k = {somewhere, 40, 64, 1, 40};
+    EXPECT_EQ(loads(a, 64 * 40, along_k, 64 * 40, 10), mapped);
+    EXPECT_EQ(loads(a, 64 * 40 + 4, along_k, 64 * 40, 10), vectors);  // not in whole lines
+    EXPECT_EQ(loads(a, 64 * 40 + 1, along_k, 64 * 40, 10), elements);
+    EXPECT_EQ(loads(a, -64 * 40, along_k, 64 * 40, 10), vectors);
+    EXPECT_EQ(loads(a, 64 * 40, along_k, 64 * 40, std::int64_t{1} << 26), vectors);  // too many
+    EXPECT_EQ(loads({somewhere + 1, 64, 40, 40, 1}, 0, b, 0, 1), elements);
+    EXPECT_EQ(loads({somewhere, 64, 40, 41, 1}, 0, b, 0, 1), elements);
+    EXPECT_EQ(loads({somewhere, 64, 40, 0, 1}, 0, b, 0, 1), vectors);  // one row, again and again
+    EXPECT_EQ(gemm_ring_loads({1, {a}, {b, 0, &somewhere}, 0, {}, 10}), vectors);
+}
+
+}  // namespace
+}  // namespace tinyblas::test
