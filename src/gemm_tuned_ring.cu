@@ -72,13 +72,16 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate) {
 
 GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
     const Operand operands[] = {x.a, x.b.transposed()};
-    GemmRingLoads loads = GemmRingLoads::mapped;
+    int in_elements = 0;
+    bool all_mapped = true;
     for (const Operand& operand : operands) {
         const Lines lines(operand.first);
-        if (!in_vectors(lines, operand)) return GemmRingLoads::elements;
-        if (!is_mapped(lines, operand, x.count)) loads = GemmRingLoads::vectors;
+        if (!in_vectors(lines, operand)) ++in_elements;
+        if (!is_mapped(lines, operand, x.count)) all_mapped = false;
     }
-    return loads;
+    if (in_elements > 0)
+        return in_elements == 1 ? GemmRingLoads::elements_of_one : GemmRingLoads::elements;
+    return all_mapped ? GemmRingLoads::mapped : GemmRingLoads::vectors;
 }
 
 void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch) {

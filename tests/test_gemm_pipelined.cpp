@@ -515,7 +515,7 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     };
     EXPECT_EQ(plan(4096, 4096, 2048).load.chain, 0u);
     EXPECT_EQ(plan(4096, 4096, 2049).load.chain, 26u);  // of 129 steps
-    EXPECT_EQ(plan(4096, 4096, 4096).load.chain, 52u);
+    EXPECT_EQ(plan(4096, 4096, 4096).load.chain, 64u);
     EXPECT_EQ(plan(512, 14336, 4096).load.chain, 32u);
     EXPECT_EQ(plan(128, 256, 8192).load.chain, 0u);  // blocks have 4 steps at most
     const GemmPipelinedPlan much = plan(4096, 4096, 4096);
@@ -527,10 +527,10 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     // Of a piece, warps take turns; no chain is shorter than three quarters of the others.
     const PipelinedWorkload& load = much.load;
     const PipelinedPiece piece = {0, 10, 266};
-    EXPECT_EQ(load.chain_end(piece, 10, false), 62u);
-    EXPECT_EQ(load.chain_end(piece, 10, true), 70u);
-    EXPECT_EQ(load.chain_end(piece, 70, true), 122u);
-    EXPECT_EQ(load.chain_end(piece, 201, false), 266u);
+    EXPECT_EQ(load.chain_end(piece, 10, false), 74u);
+    EXPECT_EQ(load.chain_end(piece, 10, true), 82u);
+    EXPECT_EQ(load.chain_end(piece, 82, true), 146u);
+    EXPECT_EQ(load.chain_end(piece, 186, false), 266u);
 }
 
 TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {

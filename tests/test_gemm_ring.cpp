@@ -36,7 +36,7 @@ TEST_F(SmallGemmRing, EveryStorage) {
                 EXPECT_TRUE(chained(p)) << a << ", " << b;
                 met.insert(gemm_ring_loads({1, {p.a.device()}, {p.b.device()}, 0, {}, 1}));
             }
-    EXPECT_EQ(met.size(), 3u);
+    EXPECT_EQ(met.size(), 4u);
 }
 
 TEST_F(SmallGemmRing, EveryEdge) {
@@ -73,7 +73,7 @@ TEST_F(SmallGemmRing, BatchesInEveryLayout) {
                     for (auto* operand : p.operands()) operand->download(context);
                     EXPECT_TRUE(chained(p)) << p;
                 }
-    EXPECT_EQ(met.size(), 3u);
+    EXPECT_EQ(met.size(), 4u);
 }
 
 TEST_F(SmallGemmRing, HowOperandsAreBrought) {
@@ -85,17 +85,19 @@ TEST_F(SmallGemmRing, HowOperandsAreBrought) {
         return gemm_ring_loads({1, {a, a_stride}, {b, b_stride}, 0, {}, count});
     };
     constexpr auto mapped = GemmRingLoads::mapped, vectors = GemmRingLoads::vectors,
-                   elements = GemmRingLoads::elements;
+                   of_one = GemmRingLoads::elements_of_one;
     EXPECT_EQ(loads(a, 0, b, 0, 1), mapped);
     EXPECT_EQ(loads(a, 64 * 40, b, 0, 10), vectors);  // 8 of B's k would be those of the next
     const MatrixView<const float> along_k = {somewhere, 40, 64, 1, 40};
     EXPECT_EQ(loads(a, 64 * 40, along_k, 64 * 40, 10), mapped);
     EXPECT_EQ(loads(a, 64 * 40 + 4, along_k, 64 * 40, 10), vectors);  // not in whole lines
-    EXPECT_EQ(loads(a, 64 * 40 + 1, along_k, 64 * 40, 10), elements);
+    EXPECT_EQ(loads(a, 64 * 40 + 1, along_k, 64 * 40, 10), of_one);
     EXPECT_EQ(loads(a, -64 * 40, along_k, 64 * 40, 10), vectors);
     EXPECT_EQ(loads(a, 64 * 40, along_k, 64 * 40, std::int64_t{1} << 26), vectors);  // too many
-    EXPECT_EQ(loads({somewhere + 1, 64, 40, 40, 1}, 0, b, 0, 1), elements);
-    EXPECT_EQ(loads({somewhere, 64, 40, 41, 1}, 0, b, 0, 1), elements);
+    EXPECT_EQ(loads({somewhere + 1, 64, 40, 40, 1}, 0, b, 0, 1), of_one);
+    EXPECT_EQ(loads({somewhere, 64, 40, 41, 1}, 0, b, 0, 1), of_one);
+    EXPECT_EQ(loads({somewhere, 64, 40, 41, 1}, 0, {somewhere, 40, 64, 65, 1}, 0, 1),
+              GemmRingLoads::elements);
     EXPECT_EQ(loads({somewhere, 64, 40, 0, 1}, 0, b, 0, 1), vectors);  // one row, again and again
     EXPECT_EQ(gemm_ring_loads({1, {a}, {b, 0, &somewhere}, 0, {}, 10}), vectors);
 }

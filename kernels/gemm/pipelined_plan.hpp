@@ -205,11 +205,12 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .ragged_least = 3.3};
 
 /// Steps of a chain of multiply-adds; 0: of k as small, one is enough. Errors fall with the square
-/// root of the number of chains, of which there are at least as many as where cuBLAS cuts k: where
+/// root of the number of chains, of which there are as many as where cuBLAS cuts k, measured: where
 /// tiles are few, it does so more often, and to set sums aside is less of the time.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     if (steps <= 128) return 0;
-    const std::int64_t chain = pipelined_pieces(steps, tiles < 500 ? 8 : 5);
+    const int chains = tiles < 500 ? 8 : steps < 256 || steps >= 1024 ? 5 : 4;
+    const std::int64_t chain = pipelined_pieces(steps, chains);
     return static_cast<unsigned>(chain < 26 ? 26 : chain);
 }
 

@@ -128,27 +128,31 @@ constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t 
 }
 
 /// How the entry of tuned_ring.cuh brings operands: the copy engine does, or at least for one of
-/// them a warp, 16 bytes or an element at a time.
-enum class GemmRingLoads { mapped, vectors, elements };
+/// them a warp, 16 bytes at a time; or an element at a time for one, or both.
+enum class GemmRingLoads { mapped, vectors, elements_of_one, elements };
 
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
-/// of it while many do; of a tile besides. `a_along_k`, `b_along_k`: operands'
-/// neighbours lie so.
+/// of it while many do; of a tile besides. Where the GPU holds all tiles at once, but not four for
+/// each multiprocessor, some get four all the same: they gather where those of the kernel before
+/// have ended. `a_along_k`, `b_along_k`: operands' neighbours lie so.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
     struct Times {
         double start, latency, load, tile;
     };
-    constexpr Times times[] = {
-        {3, 0.022, 0.0215, 0.6}, {3.2, 0.035, 0.0245, 0.6}, {4, 0.05, 0.042, 0.5}};
+    constexpr Times times[] = {{3, 0.022, 0.0215, 0.6},
+                               {3.2, 0.035, 0.0245, 0.6},
+                               {4, 0.045, 0.028, 0.5},
+                               {4, 0.05, 0.042, 0.5}};
     constexpr std::int64_t multiprocessors = 132;
     const GemmTile t = gemm_table[0].tile;
     const Times& time = times[static_cast<int>(loads)];
     const std::int64_t tiles =
         ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n) * count;
-    const auto each = static_cast<double>((tiles + multiprocessors - 1) / multiprocessors);
+    const std::int64_t even = (tiles + multiprocessors - 1) / multiprocessors;
+    const double each = even == 3 ? 3.7 : static_cast<double>(even);
     const auto lines = static_cast<double>((k + t.block_k - 1) / t.block_k * t.block_k);
     const double of_k = time.load * each > time.latency ? time.load * each : time.latency;
     return time.start + lines * of_k * (!b_along_k ? 1 : a_along_k ? 1.3 : 1.1) + time.tile * each;
