@@ -2,7 +2,6 @@
 // Compiles the tuned rung's entry that only machine code for compute capability 9.0a has.
 #include "gemm_tuned_ring.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/gemm/tuned_ring.cuh"
