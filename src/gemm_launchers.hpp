@@ -21,16 +21,19 @@ constexpr bool gemm_entry_is(int entry) {
     return gemm_table[entry].type == type && gemm_table[entry].tile.in_order() == in_order;
 }
 
+template <class T, int entry>
+constexpr GemmLauncher<T> gemm_tuned_launcher() {
+    if constexpr (std::is_same_v<T, float> && gemm_table[entry].tile.is_ring())
+        return launch_gemm_tuned_ring;
+    else
+        return launch_gemm_tuned<T, entry>;
+}
+
 /// The launcher of each such entry; null for the others.
 template <class T, bool in_order>
 constexpr auto gemm_tuned_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
     constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> GemmLauncher<T> {
-        if constexpr (gemm_entry_is<T, in_order>(e)) {
-            if constexpr (gemm_table[e].tile.is_ring())
-                return launch_gemm_tuned_ring;
-            else
-                return launch_gemm_tuned<T, e>;
-        }
+        if constexpr (gemm_entry_is<T, in_order>(e)) return gemm_tuned_launcher<T, e>();
         return nullptr;
     };
     return std::array<GemmLauncher<T>, sizeof...(entry)>{

@@ -15,9 +15,9 @@
 //   otherwise    16 lines of 64
 //
 // A thread has 8 x 4 of C, and loads 4 k at a time: 12 vectors for 128 multiply-adds. A sum is one
-// chain in the order of k. Limit: of the main loop's instructions 87 % are multiply-adds, 85 % where
-// both operands lie along k; where the GPU holds all tiles at once, some multiprocessors get four of
-// them while others have less to do; where a warp copies elements, that one.
+// chain in the order of k. Limit: of the main loop's instructions 87 % are multiply-adds, 85 %
+// where both operands lie along k; where the GPU holds all tiles at once, some multiprocessors get
+// four of them while others have less to do; where a warp copies elements, that one.
 #pragma once
 
 #include <cstdint>

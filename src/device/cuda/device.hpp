@@ -532,7 +532,8 @@ __device__ __forceinline__ void make_barrier(SharedAddress barrier, unsigned arr
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
 __device__ __forceinline__ void publish_barriers() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" ::
+                     : "memory");
 }
 /// Arrives: what the thread has read and written lies before the end of the phase.
 __device__ __forceinline__ void arrive(SharedAddress barrier) {
