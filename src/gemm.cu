@@ -85,6 +85,8 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
             return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
         if (call.choice.kernel == GemmKernel::skinny)
             return enqueue_gemm_skinny(context, call, call.plans.skinny);
+        if (gemm_table[call.choice.entry].tile.is_ring())
+            return enqueue_gemm_tuned_ring(context, call);
     } else {
         if (call.choice.kernel == GemmKernel::tensor)
             return enqueue_gemm_tensor(context, call, call.plans.tensor);

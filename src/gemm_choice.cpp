@@ -73,13 +73,11 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     const std::size_t memory = context.scratch_limit();
     GemmStrictPlans plans;
     plans.tuned_entry = tuned_entry(context, call);
-    GemmRingLoads loads = GemmRingLoads::mapped;
-    if constexpr (std::is_same_v<T, float>)
-        loads = gemm_ring_loads({1, {call.a}, {call.b}, 0, {}, 1});
-    plans.tuned_seconds = gemm_tuned_seconds(
-        gemm_table[plans.tuned_entry], context.multiprocessors(), call.c.rows, call.c.columns,
-        call.a.columns, loads, call.a.column_stride == 1, call.b.row_stride == 1);
+    const GemmEntry& tuned = gemm_table[plans.tuned_entry];
+    plans.tuned_seconds = gemm_tuned_seconds(tuned, context.multiprocessors(), call.c.rows,
+                                             call.c.columns, call.a.columns);
     if constexpr (std::is_same_v<T, float>) {
+        if (tuned.tile.is_ring()) plans.tuned_seconds = plan_gemm_ring(call, memory).seconds;
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
             plans.pipelined = plan_gemm_pipelined(call, memory);
@@ -87,7 +85,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
             // What these rungs load or store element by element takes longer: measured, an H200. Of
             // C that is supposed where its rows do not consist of 16 bytes.
             if (call.c.columns % 4 != 0 || !has_vector_lines(call.a) || !has_vector_lines(call.b)) {
-                if (!gemm_table[plans.tuned_entry].tile.is_ring()) plans.tuned_seconds *= 1.3;
+                if (!tuned.tile.is_ring()) plans.tuned_seconds *= 1.3;
                 plans.sliced.seconds *= 1.12;
             }
         }

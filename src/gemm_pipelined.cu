@@ -101,7 +101,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         0,
         1,
         plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
-    if (plan.pack_a || plan.pack_b) launch_gemm_pipelined_pack(stream, pack_a, pack_b);
+    if (plan.pack_a || plan.pack_b) enqueue_gemm_pack(stream, pack_a, pack_b, true);
     launcher_of(plan.form)(stream, work);
 }
 
@@ -173,6 +173,11 @@ BatchOperand batch_b(const GemmBatch<float>& x) {
 
 }  // namespace
 
+void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
+                       const PipelinedPackTask& b, bool fills) {
+    launch_gemm_pipelined_pack(stream, a, b, fills);
+}
+
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
     // Beyond a product's k lies the next one's.
     if (x.alpha == 0 || x.c.pointers || x.k() == 0 || x.k() % pipelined_tile.block_k != 0) return 0;
@@ -223,7 +228,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.a.apart = x.a.stride;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
-    if (pack_b) launch_gemm_pipelined_pack(context.stream(), none, pack);
+    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, true);
     launcher_of(form)(context.stream(), work);
 }
 

@@ -20,6 +20,11 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan);
 
+/// Enqueues its pre-pass; a task without a target is none. `fills`: as for
+/// launch_gemm_pipelined_pack().
+void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
+                       const PipelinedPackTask& b, bool fills);
+
 /// How many products of a batch the rung makes in one launch; 0: it does not take this one.
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& batch);
 /// At most as many. `products`: 1, or 2 or 4 side by side in a tile.

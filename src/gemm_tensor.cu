@@ -69,7 +69,7 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
     // All must have a place at once.
     const bool together =
         plan.together && plan.blocks <= static_cast<unsigned>(context.multiprocessors());
-    if (plan.scratch_bytes > 0 || together) {
+    if ((plan.scratch_bytes > 0 && !plan.sums_apart) || together) {
         work.counters = static_cast<unsigned*>(
             context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
         if (together) work.begun = work.counters + counters - 1;

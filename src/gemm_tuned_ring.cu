@@ -2,8 +2,10 @@
 // Compiles the tuned rung's entry that only machine code for compute capability 9.0a has.
 #include "gemm_tuned_ring.hpp"
 
+#include <array>
 #include <cstdint>
 
+#include "gemm_pipelined.hpp"
 #include "kernels/gemm/tuned_ring.cuh"
 
 namespace tinyblas {
@@ -56,15 +58,26 @@ GemmRingMap map_of(const Operand& operand, std::int64_t count) {
                               lines.along_k ? t.block_k : t.block_m, "gemm", lines.along_k)};
 }
 
-void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate) {
+/// `packed`: a kernel of other blocks runs before.
+void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false) {
     const Operand b = x.b.transposed();
     const std::int64_t tiles_m = (x.m() + gemm_ring_tile.block_m - 1) / gemm_ring_tile.block_m;
-    const GemmRingWork work = {x, gate, map_of(x.a, x.count), map_of(b, x.count),
-                               device::grid(tiles_m, "gemm")};
+    const std::int64_t even = gemm_ring_tiles_each(x.m(), x.n(), x.count);
+    const GemmRingWork work = {x,
+                               gate,
+                               map_of(x.a, x.count),
+                               map_of(b, x.count),
+                               device::grid(tiles_m, "gemm"),
+                               packed || even == 3};
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
         {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
         {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};
     launchers[Lines(x.a.first).along_k ? 1 : 0][Lines(b.first).along_k ? 1 : 0](stream, work);
+}
+
+/// A packed operand, rows being the index that it shares with C.
+MatrixView<const float> packed_view(const MatrixView<const float>& operand, const float* at) {
+    return {at, operand.rows, operand.columns, 1, pipelined_pitch(operand.rows)};
 }
 
 }  // namespace
@@ -81,6 +94,53 @@ GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
     if (in_elements > 0)
         return in_elements == 1 ? GemmRingLoads::elements_of_one : GemmRingLoads::elements;
     return all_mapped ? GemmRingLoads::mapped : GemmRingLoads::vectors;
+}
+
+GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratch) {
+    const auto [m, n, k] = std::array{call.c.rows, call.c.columns, call.a.columns};
+    const auto seconds = [&](const GemmBatch<float>& x) {
+        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, gemm_ring_loads(x),
+                                             Lines(x.a.first).along_k,
+                                             Lines(x.b.first.transposed()).along_k);
+    };
+    const auto wants_pack = [](const MatrixView<const float>& operand) {
+        return !in_vectors(Lines(operand), {operand});
+    };
+    const GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
+    GemmRingPlan in_place, packed;
+    in_place.seconds = seconds(x);
+    if (k == 0) return in_place;
+    packed.pack_a = wants_pack(call.a);
+    packed.pack_b = wants_pack(call.b.transposed());
+    packed.scratch_bytes = (packed.pack_a ? pipelined_packed_bytes(m, k) : 0) +
+                           (packed.pack_b ? pipelined_packed_bytes(n, k) : 0);
+    if (packed.scratch_bytes == 0 || packed.scratch_bytes > most_scratch) return in_place;
+    GemmBatch<float> copies = x;  // as they would lie, wherever that is
+    if (packed.pack_a) copies.a.first = packed_view(call.a, nullptr);
+    if (packed.pack_b) copies.b.first = packed_view(call.b.transposed(), nullptr).transposed();
+    packed.seconds = seconds(copies) + 1e-6 * gemm_ring_pack_microseconds(packed.scratch_bytes);
+    return packed.seconds < in_place.seconds ? packed : in_place;
+}
+
+void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
+    const GemmRingPlan plan = plan_gemm_ring(call, context.scratch_limit());
+    GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
+    if (plan.scratch_bytes > 0) {
+        auto* to = static_cast<float*>(context.scratch(plan.scratch_bytes));
+        const auto task = [&](bool pack, const MatrixView<const float>& operand) {
+            PipelinedPackTask made = {};
+            if (!pack) return made;
+            made = {operand, to, pipelined_pitch(operand.rows)};
+            to += made.pitch * operand.columns;
+            return made;
+        };
+        const PipelinedPackTask a = task(plan.pack_a, call.a);
+        const PipelinedPackTask b = task(plan.pack_b, call.b.transposed());
+        enqueue_gemm_pack(context.stream(), a, b, false);
+        if (a.to) x.a.first = packed_view(call.a, a.to);
+        if (b.to) x.b.first = packed_view(call.b.transposed(), b.to).transposed();
+    }
+    launch(context.stream(), x, {}, plan.scratch_bytes > 0);
 }
 
 void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch) {

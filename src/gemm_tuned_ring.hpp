@@ -2,7 +2,10 @@
 // The tuned rung's first entry, as host files see it. Compiled in gemm_tuned_ring.cu.
 #pragma once
 
+#include <cstddef>
+
 #include "device/runtime.hpp"
+#include "gemm_call.hpp"
 #include "kernels/gemm/batched_operands.hpp"
 #include "kernels/gemm/gate.hpp"
 #include "kernels/gemm/tiles.hpp"
@@ -13,8 +16,19 @@ namespace tinyblas {
 /// supposed to begin at 16 bytes.
 GemmRingLoads gemm_ring_loads(const GemmBatch<float>& batch);
 
+/// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
+struct GemmRingPlan {
+    bool pack_a = false, pack_b = false;
+    std::size_t scratch_bytes = 0;
+    double seconds = 0;  // estimated, on an H200
+};
+/// The faster one, of those that need at most `most_scratch` bytes.
+GemmRingPlan plan_gemm_ring(const GemmCall<float>& call,
+                            std::size_t most_scratch = static_cast<std::size_t>(-1));
+/// Enqueues it. Needs machine code for compute capability 9.0a, as what follows.
+void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call);
+
 /// Enqueues at most gemm_batch_most (batched_plan.hpp) products; or one, unless the gate is closed.
-/// Needs machine code for compute capability 9.0a.
 void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch);
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,

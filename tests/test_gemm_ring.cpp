@@ -19,8 +19,12 @@ class SmallGemmRing : public testing::Test {
     Context context;
 };
 
-/// More steps than stages; k that ends within a step, and within 16 bytes.
+/// More steps than stages; k that ends within a step, and within 16 bytes. What the copy engine
+/// cannot read is packed first, or where there is no memory for that, read as it lies.
 TEST_F(SmallGemmRing, EveryStorage) {
+    Matrix<float> little(1, 64, Memory::device);
+    Context without;
+    without.set_scratch(little.view().data, 64 * sizeof(float));
     std::set<GemmRingLoads> met;
     int number = 0;
     for (const Shape shape : {Shape{132, 68, 200}, Shape{70, 130, 33}, Shape{64, 64, 112}})
@@ -34,6 +38,8 @@ TEST_F(SmallGemmRing, EveryStorage) {
                 p.fill([](Random& r) { return 2 * r.uniform() - 1; });
                 EXPECT_EQ(p.run(context, ring).kernel, GemmKernel::tuned);
                 EXPECT_TRUE(chained(p)) << a << ", " << b;
+                EXPECT_EQ(p.run(without, ring).kernel, GemmKernel::tuned);
+                EXPECT_TRUE(chained(p)) << a << ", " << b << ", without memory";
                 met.insert(gemm_ring_loads({1, {p.a.device()}, {p.b.device()}, 0, {}, 1}));
             }
     EXPECT_EQ(met.size(), 4u);
@@ -100,6 +106,34 @@ TEST_F(SmallGemmRing, HowOperandsAreBrought) {
               GemmRingLoads::elements);
     EXPECT_EQ(loads({somewhere, 64, 40, 0, 1}, 0, b, 0, 1), vectors);  // one row, again and again
     EXPECT_EQ(gemm_ring_loads({1, {a}, {b, 0, &somewhere}, 0, {}, 10}), vectors);
+}
+
+TEST_F(SmallGemmRing, WhatIsPacked) {
+    // Nothing is read.
+    const auto* const somewhere = reinterpret_cast<const float*>(std::uintptr_t{1} << 20);
+    const auto plan = [&](std::int64_t a_pitch, std::int64_t b_pitch, std::size_t most_scratch) {
+        return plan_gemm_ring({1,
+                               {somewhere, 435, 125, a_pitch, 1},
+                               {somewhere, 125, 2686, b_pitch, 1},
+                               0,
+                               {nullptr, 435, 2686, 2686, 1}},
+                              most_scratch);
+    };
+    constexpr std::size_t a_bytes = 448 * 125 * 4, b_bytes = 2688 * 125 * 4, any = 1u << 30;
+    const GemmRingPlan neither = plan(128, 2688, any), a = plan(125, 2688, any),
+                       b = plan(128, 2687, any), both = plan(125, 2687, any);
+    EXPECT_FALSE(neither.pack_a || neither.pack_b);
+    EXPECT_EQ(neither.scratch_bytes, 0);
+    EXPECT_TRUE(a.pack_a && !a.pack_b);
+    EXPECT_EQ(a.scratch_bytes, a_bytes);
+    EXPECT_TRUE(!b.pack_a && b.pack_b);
+    EXPECT_EQ(b.scratch_bytes, b_bytes);
+    EXPECT_TRUE(both.pack_a && both.pack_b);
+    EXPECT_EQ(both.scratch_bytes, a_bytes + b_bytes);
+    EXPECT_LT(neither.seconds, both.seconds);
+    const GemmRingPlan little = plan(125, 2687, a_bytes + b_bytes - 1);
+    EXPECT_FALSE(little.pack_a || little.pack_b);
+    EXPECT_LT(both.seconds, little.seconds);
 }
 
 }  // namespace

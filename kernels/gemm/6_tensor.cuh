@@ -2,7 +2,8 @@
 // gemm, rung 6, for double (compute capability 9.0a). New over rung 3, whose sums it makes bit for
 // bit: the fp64 tensor cores multiply; warps that only load and warps that only multiply meet at
 // barriers of stages rather than of the block; a block goes on from tile to tile, of one product or
-// of a batch, and what of one product does not fill the GPU is cut along k.
+// of a batch, and what of one product does not fill the GPU is cut along k (into many parts:
+// tensor_apart.cuh).
 //
 //   loaders      | chunk 3 -> stage 3 | chunk 4 -> stage 4 | (waits until stage 0 is empty) ...
 //   a warp       | fragments <- stage 0 | 16 products of 16 x 8 x 16 | leaves stage 0 | ...
@@ -22,6 +23,7 @@
 // busy 97 % of the main loop's cycles. Below n = 1024: the start, and what the L2 cache delivers.
 #pragma once
 
+#include "tensor_apart.cuh"
 #include "tensor_sums.cuh"
 
 namespace tinyblas {
@@ -132,7 +134,9 @@ __device__ __forceinline__ void multiply_units(const GemmTensorWork& work, Share
             return;
         }
         tile.multiply(unit.chunks(), ring);
-        if (unit.chunks() < work.plan.chunks && !add_parts<entry>(tile, work, unit, warp, lane)) {
+        const bool cut = unit.chunks() < work.plan.chunks;
+        if (cut && work.plan.sums_apart) return leave_part<entry>(tile, work, unit, warp, lane);
+        if (cut && !add_parts<entry>(tile, work, unit, warp, lane)) {
             ring.pass(strips);
             return;
         }
@@ -156,7 +160,7 @@ __global__ void __launch_bounds__(gemm_tensor_table[entry].threads(),
         if (thread == 0) TensorRing<Shared>(shared, 0).make_barriers(t.loaders, t.multipliers());
         __syncthreads();
         device::wait_for_launcher();
-        device::let_dependents_start();
+        if (!work.plan.late_dependents) device::let_dependents_start();
         if (thread >= t.multipliers()) {
             device::give_up_registers<t.loader_registers>();
             load_units<entry>(work, shared, thread - t.multipliers());
@@ -172,6 +176,7 @@ void launch_gemm_tensor(device::Stream stream, const GemmTensorWork& work) {
     device::launch_large_dependent("gemm", gemm_tensor<entry, a_along_k, b_along_k>,
                                    work.plan.blocks, gemm_tensor_table[entry].threads(),
                                    sizeof(TensorShared<entry, a_along_k, b_along_k>), stream, work);
+    if (work.plan.sums_apart) launch_gemm_tensor_sums(stream, work);
 }
 
 }  // namespace tinyblas

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pre-pass of the rung pipelined: an operand of any strides as the copy engine wants it, rows
-// of neighbours for each k, at multiples of 16 bytes.
+// The pre-pass of the rung pipelined, and of the tuned rung's ring: an operand of any strides as
+// the copy engine wants it, rows of neighbours for each k, at multiples of 16 bytes.
 //
 //   a tile: 64 rows of the operand x 64 k       in shared memory, and so in the copy
 //   +-----------+                               +-----------+
@@ -15,24 +15,9 @@
 
 #include <device.hpp>
 
-#include "tinyblas/view.hpp"
+#include "pipelined_plan.hpp"
 
 namespace tinyblas {
-
-/// from: the operand with the extent that it shares with C as rows, k as columns.
-struct PipelinedPackTask {
-    MatrixView<const float> from;
-    float* to;
-    std::int64_t pitch;  // of the copy, a multiple of 4
-
-    static constexpr int edge = 64;
-    constexpr unsigned across() const {
-        return static_cast<unsigned>((from.rows + edge - 1) / edge);
-    }
-    constexpr std::int64_t blocks() const {
-        return to ? across() * ((from.columns + edge - 1) / edge) : 0;
-    }
-};
 
 inline constexpr int pipelined_pack_threads = 256;
 
@@ -81,9 +66,10 @@ __device__ __forceinline__ void pipelined_pack_tile(const PipelinedPackTask& tas
 
 /// Both operands at once; one without a target is left alone.
 __global__ void __launch_bounds__(pipelined_pack_threads, 6)
-    gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b) {
+    gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b, bool fills) {
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
-    device::let_dependents_start();
+    device::wait_for_launcher();
+    if (fills) device::let_dependents_start();
     const auto blocks_a = static_cast<unsigned>(a.blocks());
     if (blockIdx.x < blocks_a)
         pipelined_pack_tile(a, blockIdx.x);
@@ -91,10 +77,18 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
         pipelined_pack_tile(b, blockIdx.x - blocks_a);
 }
 
+/// `fills`: of the kernel that follows, each multiprocessor has room for one block, which may take
+/// its place at once. Smaller blocks would gather where these end first; then this kernel may start
+/// early, too.
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
-                                       const PipelinedPackTask& b) {
-    device::launch("gemm", gemm_pipelined_pack, device::grid(a.blocks() + b.blocks(), "gemm"),
-                   pipelined_pack_threads, stream, a, b);
+                                       const PipelinedPackTask& b, bool fills) {
+    const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");
+    if (fills)
+        device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
+                       fills);
+    else
+        device::launch_dependent("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads,
+                                 stream, a, b, fills);
 }
 
 }  // namespace tinyblas

@@ -167,6 +167,22 @@ constexpr std::size_t pipelined_packed_bytes(std::int64_t extent, std::int64_t k
     return static_cast<std::size_t>(pipelined_pitch(extent) * k) * sizeof(float);
 }
 
+/// A copy that the pre-pass makes. from: the operand with the extent that it shares with C as rows,
+/// k as columns.
+struct PipelinedPackTask {
+    MatrixView<const float> from;
+    float* to;
+    std::int64_t pitch;  // of the copy, a multiple of 4
+
+    static constexpr int edge = 64;
+    constexpr unsigned across() const {
+        return static_cast<unsigned>((from.rows + edge - 1) / edge);
+    }
+    constexpr std::int64_t blocks() const {
+        return to ? across() * ((from.columns + edge - 1) / edge) : 0;
+    }
+};
+
 constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {
     return (extent + piece - 1) / piece;
 }
@@ -191,6 +207,10 @@ struct PipelinedCosts {
            packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0;
 };
 inline constexpr PipelinedCosts pipelined_costs;
+/// Of the pre-pass.
+constexpr double gemm_pack_microseconds(std::size_t packed_bytes) {
+    return 1 + 2 * static_cast<double>(packed_bytes) / pipelined_costs.packed_bytes;
+}
 /// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
 inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .tile = 2.1,
@@ -243,6 +263,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                                                 PipelinedForms forms = PipelinedForms::all) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
     GemmPipelinedPlan best;
+    double least = 0;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
     const bool ragged = n % 4 != 0 || b == PipelinedLayout::other;  // how C lies, supposedly
@@ -355,12 +376,15 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                           (cut > 0 ? (even ? 1 : 2) * piece : 0) +
                           (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
             if (plan.pack_a || plan.pack_b)
-                time += 1 + 2 * static_cast<double>(plan.pack_a_bytes + plan.pack_b_bytes) /
-                                cost.packed_bytes;
+                time += gemm_pack_microseconds(plan.pack_a_bytes + plan.pack_b_bytes);
             plan.seconds = (time + rest) * 1e-6;
             plan.fits = true;
-            if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
-                best = plan;
+            // A slice's sums are never set aside: of a long k, tiles are whole if that takes hardly
+            // longer, for smaller errors.
+            const double weighed = plan.seconds * (sliced && k >= 4096 ? 1.06 : 1);
+            if (plan.scratch_bytes > most_scratch || (best.fits && weighed >= least)) continue;
+            best = plan;
+            least = weighed;
         }
     }
     return best;

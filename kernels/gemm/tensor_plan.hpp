@@ -55,7 +55,7 @@ inline constexpr GemmTensorTile gemm_tensor_table[] = {
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {1, 1,    1.06, 1.12}},
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  0.36, 2.71, 1.92, {1, 1,    1.2,  1.11}},
     { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 0.25, 2.04, 2.09, {1, 1.07, 1.45, 1.31}},
-    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.235, 0.19,  0.22, 1.87, 1.82, {1, 1.17, 1.5,  1.4 }},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.21,  0.176, 0.22, 1.87, 1.82, {1, 1.17, 1.5,  1.4 }},
     { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  0.16, 1.89, 1.69, {1, 1.05, 1.4,  1.56}},
 };
 // clang-format on
@@ -79,6 +79,11 @@ static_assert(gemm_tensor_table_valid(), "a line of gemm_tensor_table does not d
 /// Whether an entry's blocks can wait for each other: those of the tile of large products.
 constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
 
+/// Parts of a tile, from so many on a kernel of its own adds them up, if all tiles are cut; how
+/// long that takes, in microseconds.
+inline constexpr unsigned gemm_tensor_many_parts = 8;
+constexpr double gemm_tensor_apart(unsigned parts) { return 2 + 0.045 * parts; }
+
 /// The chunks of the last `cut` tiles are shared by `workers` blocks: each tile's by equally many,
 /// if that goes; else those of `in_line` tiles form a line, of which as many blocks and one more
 /// get an equal piece each, so that tiles have two pieces; or, if that is 0, all form one line.
@@ -98,7 +103,11 @@ struct GemmTensorPlan {
     unsigned line = 0, sharers = 0;         // chunks, of one tile or all, and who share them
     unsigned piece = 0, longer_pieces = 0;  // chunks of a sharer; of so many, one more
     unsigned blocks = 0;
-    bool together = false;          // blocks begin their whole tiles together, turn by turn
+    bool together = false;    // blocks begin their whole tiles together, turn by turn
+    bool sums_apart = false;  // parts of sums are added up by a kernel of their own
+    // The kernel that follows gets its places when all of this one's blocks have ended: those that
+    // are in their last turn leave places early, and its blocks would gather there.
+    bool late_dependents = false;
     std::size_t scratch_bytes = 0;  // for sums of parts
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
@@ -106,6 +115,8 @@ struct GemmTensorPlan {
     constexpr unsigned tiles_each() const { return tiles_m * tiles_n; }
     constexpr unsigned tiles() const { return tiles_each() * products; }
     constexpr unsigned cut() const { return tiles() - whole; }
+    /// Of a cut tile, at most, or one more where tiles form a line.
+    constexpr unsigned parts() const { return (workers + cut() - 1) / cut(); }
     /// Whether workers may have pieces of two tiles.
     constexpr bool straddles() const { return line > chunks; }
     /// Whether then no tile has more than two.
@@ -133,11 +144,13 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
         plan.sharers = alike ? split.workers / split.cut : some ? split.in_line + 1 : split.workers;
         plan.piece = plan.line / plan.sharers;
         plan.longer_pieces = plan.line % plan.sharers;
+        plan.sums_apart = plan.whole == 0 && split.workers / split.cut >= gemm_tensor_many_parts;
         plan.scratch_bytes = std::size_t{2} * split.workers *
                              static_cast<unsigned>(t.block_m * t.block_n) * sizeof(double);
     }
     plan.blocks = plan.whole < t.at_once() ? plan.whole : t.at_once();
     if (plan.blocks < plan.workers) plan.blocks = plan.workers;
+    plan.late_dependents = t.min_blocks > 1 && plan.whole > t.at_once();
     // Where k is too long for the L2 cache to hold what blocks are apart.
     constexpr unsigned long_k = 256;  // chunks
     plan.together = gemm_tensor_waits(entry) && plan.whole > plan.blocks && plan.chunks >= long_k;
@@ -163,6 +176,7 @@ constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::
     const unsigned at_once = gemm_tensor_table[entry].at_once();
     plan.blocks = plan.whole < at_once ? plan.whole : at_once;
     plan.together = false;
+    plan.late_dependents = gemm_tensor_table[entry].min_blocks > 1 && plan.whole > at_once;
     return plan;
 }
 
@@ -188,20 +202,20 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     unsigned rest = plan.whole % t.at_once();
-    // The next call's blocks begin where this one's end first: where many have a tile more than
-    // others, two of them share a multiprocessor.
-    const bool crowded = plan.whole > t.at_once() && rest > gemm_tensor_multiprocessors / 3 &&
-                         rest <= gemm_tensor_multiprocessors && t.min_blocks > 1;
-    if (crowded) rest = gemm_tensor_multiprocessors + 1;
+    // Some multiprocessors get two of the last turn's blocks unless these are few.
+    constexpr unsigned layer = gemm_tensor_multiprocessors;
+    if (plan.whole > t.at_once() && rest > layer * 2 / 3 && rest <= layer && t.min_blocks > 1)
+        rest = layer + 1;
     double time = plan.whole / t.at_once() * whole_tile;
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
-        const unsigned parts = (plan.workers + plan.cut() - 1) / plan.cut();
+        const unsigned parts = plan.parts();
         double meetings = plan.straddles() ? 1.5 : 0;
         if (!plan.in_two())
             for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
-        time += (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile +
-                meetings * t.meeting;
+        const double adding = plan.sums_apart ? gemm_tensor_apart(parts) : meetings * t.meeting;
+        time +=
+            (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile + adding;
     }
     constexpr double l2_bytes = 30e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);

@@ -11,40 +11,65 @@
 
 namespace tinyblas {
 
-/// The parts of a cut tile: which worker has which, and where its sums may lie.
-template <int entry>
-class TensorParts {
-    static constexpr GemmTensorTile t = gemm_tensor_table[entry];
-
+/// The parts of a cut tile: which worker has which, and their places in memory.
+class TensorPieces {
   public:
     unsigned first, count;  // workers
 
-    __device__ __forceinline__ TensorParts(const GemmTensorWork& work, unsigned tile)
-        : work_(work), lines_{work}, begin_((tile - work.plan.whole) * work.plan.chunks) {
+    __device__ __forceinline__ TensorPieces(const GemmTensorWork& work, unsigned tile)
+        : lines_{work}, begin_((tile - work.plan.whole) * work.plan.chunks) {
         first = lines_.worker_of(begin_);
         count = lines_.worker_of(begin_ + work.plan.chunks - 1) - first + 1;
     }
-    /// Of a warp's sums in that part, the first pair of lane 0.
-    __device__ __forceinline__ double* sums(unsigned part, int warp) const {
-        return work_.parts + std::size_t{number(part)} * (t.block_m * t.block_n) +
-               warp * (t.warp_m * t.warp_n);
-    }
-    __device__ __forceinline__ unsigned* counter(unsigned part, int warp) const {
-        return work_.counters +
-               (number(part) * static_cast<unsigned>(t.warps()) + static_cast<unsigned>(warp));
-    }
-
-  private:
     /// Of what a worker has, only the beginning and the end can be parts of tiles.
-    __device__ __forceinline__ unsigned number(unsigned part) const {
+    __device__ __forceinline__ unsigned place(unsigned part) const {
         const unsigned worker = first + part;
         return 2 * worker + (lines_.first(worker) < begin_ ? 1 : 0);
     }
 
-    const GemmTensorWork& work_;
+  private:
     TensorLines lines_;
     unsigned begin_;  // the tile's first chunk
 };
+
+/// What a warp has of them.
+template <int entry>
+class TensorParts : public TensorPieces {
+    static constexpr GemmTensorTile t = gemm_tensor_table[entry];
+
+  public:
+    __device__ __forceinline__ TensorParts(const GemmTensorWork& work, unsigned tile)
+        : TensorPieces(work, tile), work_(work) {}
+
+    /// Of the warp's sums in that part, the first pair of lane 0.
+    __device__ __forceinline__ double* sums(unsigned part, int warp) const {
+        return work_.parts + std::size_t{place(part)} * (t.block_m * t.block_n) +
+               warp * (t.warp_m * t.warp_n);
+    }
+    __device__ __forceinline__ unsigned* counter(unsigned part, int warp) const {
+        return work_.counters +
+               (place(part) * static_cast<unsigned>(t.warps()) + static_cast<unsigned>(warp));
+    }
+
+  private:
+    const GemmTensorWork& work_;
+};
+
+template <class Tile>
+__device__ __forceinline__ void leave_sums(Tile& tile, double* to) {
+    tile.for_each_pair([&](double one, double other, int number) {
+        const double pair[2] = {one, other};
+        device::store_global(to + number * 64, pair);
+    });
+}
+
+/// Leaves the unit's sums for gemm_tensor_sums to add up.
+template <int entry, class Tile>
+__device__ __forceinline__ void leave_part(Tile& tile, const GemmTensorWork& work,
+                                           const TensorUnit& unit, int warp, int lane) {
+    const TensorParts<entry> parts(work, unit.tile);
+    leave_sums(tile, parts.sums(blockIdx.x - parts.first, warp) + lane * 2);
+}
 
 /// Parts meet in pairs, pairs of pairs ...: each time the warp that comes last adds the other one's
 /// sums, and goes on. No one waits, and the tree is the same each time, with the same bits.
@@ -69,11 +94,7 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
         if (mostly_last && __all_sync(~0u, device::load_acquire(counter) == 1)) {
             if (lane == 0) *counter = 0;
         } else {
-            double* const to = parts.sums(is_right ? right : left, warp) + lane * 2;
-            tile.for_each_pair([&](double one, double other, int number) {
-                const double pair[2] = {one, other};
-                device::store_global(to + number * 64, pair);
-            });
+            leave_sums(tile, parts.sums(is_right ? right : left, warp) + lane * 2);
             __threadfence();
             __syncwarp();
             unsigned turn = 0;

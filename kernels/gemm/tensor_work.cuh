@@ -53,7 +53,7 @@ struct GemmTensorWork {
     unsigned* begun = nullptr;  // whole tiles, zero before and after; null: no one waits for others
     TensorDivisors divide{plan};
     // Whether C is read. To compare doubles there, loaders would wait for the busy tensor cores.
-    bool reads_c = beta != 0;
+    bool reads_c = beta != 0 && !plan.sums_apart;
 };
 
 /// A product's matrix. In tiles of small products without a branch, which makes them 0.15 us slower
@@ -134,15 +134,12 @@ __device__ __forceinline__ void for_each_unit(const GemmTensorWork& work, Body&&
     }
 }
 
-/// Of which product a tile is, and its first row and column.
-struct TensorCorner {
-    unsigned product;
-    std::int64_t i, j;
+/// Of which product a tile is, its tile row and column.
+struct TensorPlace {
+    unsigned product, row, column;
 };
 /// Products come one after the other, and in each, bands of tiles.
-template <int entry>
-__device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorWork& work, unsigned tile) {
-    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+__device__ __forceinline__ TensorPlace tensor_place(const GemmTensorWork& work, unsigned tile) {
     const GemmTensorPlan& plan = work.plan;
     const unsigned product = work.divide.product.quotient(tile);
     tile -= product * plan.tiles_each();
@@ -152,8 +149,20 @@ __device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorWork& work
     const unsigned place = tile - above * plan.tiles_n;
     const unsigned column =
         last ? work.divide.in_last_band.quotient(place) : work.divide.in_band.quotient(place);
-    return {product, std::int64_t{above + place - column * rows} * t.block_m,
-            std::int64_t{column} * t.block_n};
+    return {product, above + place - column * rows, column};
+}
+
+/// A tile's first row and column.
+struct TensorCorner {
+    unsigned product;
+    std::int64_t i, j;
+};
+template <int entry>
+__device__ __forceinline__ TensorCorner tensor_corner(const GemmTensorWork& work, unsigned tile) {
+    constexpr GemmTensorTile t = gemm_tensor_table[entry];
+    const TensorPlace place = tensor_place(work, tile);
+    return {place.product, std::int64_t{place.row} * t.block_m,
+            std::int64_t{place.column} * t.block_n};
 }
 
 }  // namespace tinyblas

@@ -4,6 +4,7 @@
 // these lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 
@@ -131,42 +132,55 @@ constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t 
 /// them a warp, 16 bytes at a time; or an element at a time for one, or both.
 enum class GemmRingLoads { mapped, vectors, elements_of_one, elements };
 
+/// That entry's tiles of `count` products, for each multiprocessor of an H200.
+constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std::int64_t count) {
+    constexpr std::int64_t multiprocessors = 132;
+    const GemmTile t = gemm_table[0].tile;
+    const std::int64_t tiles =
+        ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n) * count;
+    return (tiles + multiprocessors - 1) / multiprocessors;
+}
+
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
-/// of it while many do; of a tile besides. Where the GPU holds all tiles at once, but not four for
-/// each multiprocessor, some get four all the same: they gather where those of the kernel before
-/// have ended. `a_along_k`, `b_along_k`: operands' neighbours lie so.
+/// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
+/// smaller, and of a tile more is left. `a_along_k`, `b_along_k`: operands' neighbours lie so.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
     struct Times {
         double start, latency, load, tile;
     };
-    constexpr Times times[] = {{3, 0.022, 0.0215, 0.6},
-                               {3.2, 0.035, 0.0245, 0.6},
-                               {4, 0.045, 0.028, 0.5},
-                               {4, 0.05, 0.042, 0.5}};
-    constexpr std::int64_t multiprocessors = 132;
-    const GemmTile t = gemm_table[0].tile;
+    constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
+                               {1.9, 0.035, 0.0258, 0.25},
+                               {2.7, 0.045, 0.0295, 0.25},
+                               {2.7, 0.05, 0.044, 0.25}};
     const Times& time = times[static_cast<int>(loads)];
-    const std::int64_t tiles =
-        ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n) * count;
-    const std::int64_t even = (tiles + multiprocessors - 1) / multiprocessors;
-    const double each = even == 3 ? 3.7 : static_cast<double>(even);
-    const auto lines = static_cast<double>((k + t.block_k - 1) / t.block_k * t.block_k);
-    const double of_k = time.load * each > time.latency ? time.load * each : time.latency;
-    return time.start + lines * of_k * (!b_along_k ? 1 : a_along_k ? 1.3 : 1.1) + time.tile * each;
+    constexpr int block_k = gemm_table[0].tile.block_k;
+    const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
+    const auto lines = static_cast<double>((k + block_k - 1) / block_k * block_k);
+    const bool follow = each > gemm_table[0].tile.min_blocks;
+    const double shares = time.load * each * (follow ? 0.95 : 1);
+    const double of_k = shares > time.latency ? shares : time.latency;
+    return time.start + (follow ? 1.3 : 0) +
+           lines * of_k *
+               (!b_along_k  ? 1
+                : a_along_k ? 1.3
+                            : 1.1) +
+           (time.tile + (follow ? 0.35 : 0)) * each;
+}
+/// Of the pre-pass that brings operands' lines to multiples of 16 bytes.
+constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes) {
+    return 1.5 + 2 * static_cast<double>(packed_bytes) / 6e6;
 }
 
 /// Estimated seconds of an entry for m x n x k. Turns follow each other, in each of which a
 /// multiprocessor has min_blocks block tiles; in the last one perhaps fewer, which then take longer
-/// each than their share.
+/// each than their share. Operands lie as the entry likes best.
 constexpr double gemm_tuned_seconds(const GemmEntry& entry, int multiprocessors, std::int64_t m,
-                                    std::int64_t n, std::int64_t k,
-                                    GemmRingLoads loads = GemmRingLoads::mapped,
-                                    bool a_along_k = true, bool b_along_k = false) {
+                                    std::int64_t n, std::int64_t k) {
     if (entry.tile.is_ring())
-        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, loads, a_along_k, b_along_k);
+        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, GemmRingLoads::mapped, true, false);
     constexpr double launch = 2e-6, alone = 1.4;
     constexpr int measured_on = 132;  // multiprocessors
     const GemmTile& t = entry.tile;

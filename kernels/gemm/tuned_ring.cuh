@@ -6,7 +6,8 @@
 //   multipliers  4 warps, 32 x 32 of the tile each       [s][s][s][s][s][s]  stages of 16 k, each
 //   loader       1 warp: it asks the copy engine, or copies 16 bytes          with barriers of its
 //                or elements at a time where that one cannot read an          own
-//                operand: lines not 16-byte aligned, arrays of pointers
+//                operand: of batches, lines not 16-byte aligned, arrays of pointers; one product's
+//                operands are packed first (gemm_tuned_ring.cu)
 //
 // Tiles lie as the operands do:
 //
@@ -16,8 +17,7 @@
 //
 // A thread has 8 x 4 of C, and loads 4 k at a time: 12 vectors for 128 multiply-adds. A sum is one
 // chain in the order of k. Limit: of the main loop's instructions 87 % are multiply-adds, 85 %
-// where both operands lie along k; where the GPU holds all tiles at once, some multiprocessors get
-// four of them while others have less to do; where a warp copies elements, that one.
+// where both operands lie along k; where a warp copies elements, that one.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,9 @@ struct GemmRingWork {
     GemmGate gate;
     GemmRingMap a, b;
     unsigned tiles_m;
+    // Whether the next kernel waits until all blocks have ended. Where this one has two or three
+    // tiles for each multiprocessor, the next one's would gather where these end first.
+    bool late_dependents;
     Divisor below{tiles_m};
 
     __host__ __device__ constexpr bool all_mapped() const { return a.exists && b.exists; }
@@ -235,53 +238,19 @@ class GemmRingSums {
         }
     }
 
-    /// C = alpha sums + beta C, from (i, j) on. All of C that is read is asked for at once.
-    __device__ __forceinline__ void store(int thread, const MatrixView<float>& c, std::int64_t i,
+    /// C = alpha sums + beta C, from (i, j) on.
+    __device__ __forceinline__ void store(int thread, GemmRingShared& shared,
+                                          const MatrixView<float>& c, std::int64_t i,
                                           std::int64_t j, float alpha, float beta) {
-        i += row(thread);
-        j += column(thread);
-        const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
-        const auto columns =
-            static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
 #pragma unroll
         for (int r = 0; r < m; ++r)
 #pragma unroll
             for (int e = 0; e < n; ++e) sums_[r][e] *= alpha;
-        // Calls body(row, e, address) for each `width` of a row's sums, from number e on.
-        const auto for_each = [&]<int width>(std::integral_constant<int, width>, auto&& body) {
-            constexpr int apart = b_along_k ? t.lanes_n() : 1;
-            float* at = &c(i, j);
-#pragma unroll
-            for (int r = 0; r < m; ++r) {
-#pragma unroll
-                for (int e = 0; e < n; e += width)
-                    if (down(r) < rows && e * apart < columns)
-                        body(r, e, at + e * apart * c.column_stride);
-                at = device::opaque(at + (down(r + 1) - down(r)) * c.row_stride);
-            }
-        };
         if (!b_along_k && c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
-            reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0) {
-            constexpr std::integral_constant<int, n> vectors;
-            if (beta != 0) {
-                float old[m][n] = {};
-                for_each(vectors,
-                         [&](int r, int, const float* from) { device::load_fresh(old[r], from); });
-                add(beta, old);
-            }
-            for_each(vectors, [&](int r, int, float* to) { device::store_global(to, sums_[r]); });
-        } else {
-            constexpr std::integral_constant<int, 1> elements;
-            if (beta != 0) {
-                float old[m][n] = {};
-                for_each(elements, [&](int r, int e, const float* from) {
-                    old[r][e] = device::load_fresh(from);
-                });
-                add(beta, old);
-            }
-            for_each(elements,
-                     [&](int r, int e, float* to) { device::store_global(to, sums_[r][e]); });
-        }
+            reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
+            store_vectors(thread, c, i, j, beta);
+        else
+            store_elements(thread, shared, c, i, j, beta);
     }
 
   private:
@@ -307,17 +276,86 @@ class GemmRingSums {
         }
     }
 
+    /// A thread stores its vectors. All of C that it reads is asked for at once.
+    __device__ __forceinline__ void store_vectors(int thread, const MatrixView<float>& c,
+                                                  std::int64_t i, std::int64_t j, float beta) {
+        i += row(thread);
+        j += column(thread);
+        if (j >= c.columns) return;
+        const auto rows = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
+        const auto for_each = [&](auto&& body) {
+            float* at = &c(i, j);
+#pragma unroll
+            for (int r = 0; r < m; ++r) {
+                if (down(r) < rows) body(r, at);
+                at = device::opaque(at + (down(r + 1) - down(r)) * c.row_stride);
+            }
+        };
+        if (beta != 0) {
+            float old[m][n] = {};
+            for_each([&](int r, const float* from) { device::load_fresh(old[r], from); });
+#pragma unroll
+            for (int r = 0; r < m; ++r)
+#pragma unroll
+                for (int e = 0; e < n; ++e) device::multiply_add(sums_[r][e], beta, old[r][e]);
+        }
+        for_each([&](int r, float* to) { device::store_global(to, sums_[r]); });
+    }
+
+    /// Elements change threads in shared memory, so that a warp has 32 neighbours of a row.
+    __device__ __forceinline__ void store_elements(int thread, GemmRingShared& shared,
+                                                   const MatrixView<float>& c, std::int64_t i,
+                                                   std::int64_t j, float beta) {
+        constexpr int pitch = t.warp_n + 4, tile = t.warp_m * pitch;
+        static_assert(t.warp_n == 32 && t.multipliers() / 32 * tile <= sizeof shared.a / 4);
+        const int warp = thread / 32, lane = thread % 32;
+        float* const own = &shared.a[0][0] + warp * tile;
+        float* const first = own + (lane_m(thread) * (a_along_k ? 1 : 4) * pitch +
+                                    lane_n(thread) * (b_along_k ? 1 : 4));
+        device::role_barrier(1, t.multipliers());  // no one reads stages any more
+#pragma unroll
+        for (int r = 0; r < m; ++r) {
+            if constexpr (b_along_k) {
+#pragma unroll
+                for (int e = 0; e < n; ++e) first[down(r) * pitch + e * t.lanes_n()] = sums_[r][e];
+            } else {
+                device::store_vector(first + down(r) * pitch, sums_[r]);
+            }
+        }
+        __syncwarp();
+        i += warp / t.warps_n() * t.warp_m;
+        j += warp % t.warps_n() * t.warp_n + lane;
+        if (j >= c.columns) return;
+        auto left = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);  // rows
+        const float* from = own + lane;
+        float* to = &c(i, j);
+        constexpr int at_once = 8;
+#pragma unroll 1
+        for (; left > 0; left -= at_once, from += at_once * pitch) {
+            float old[at_once] = {};
+            if (beta != 0) {
+                const float* at = to;
+#pragma unroll
+                for (int r = 0; r < at_once; ++r) {
+                    if (r < left) old[r] = device::load_fresh(at);
+                    at = device::opaque(at + c.row_stride);
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < at_once; ++r) {
+                float value = from[r * pitch];
+                if (beta != 0) device::multiply_add(value, beta, old[r]);
+                if (r < left) device::store_global(to, value);
+                to = device::opaque(to + c.row_stride);
+            }
+        }
+    }
+
     // Lanes form groups of 2 x 2: a load then meets fewer rows of banks.
     static __device__ int lane_m(int thread) { return thread % 32 / 2 % 4; }
     static __device__ int lane_n(int thread) { return thread % 2 + thread % 32 / 8 * 2; }
     /// Of the thread's rows, how far below the first one.
     static constexpr int down(int r) { return a_along_k ? r * 4 : r / 4 * 16 + r % 4; }
-    __device__ __forceinline__ void add(float beta, const float (&old)[m][n]) {
-#pragma unroll
-        for (int r = 0; r < m; ++r)
-#pragma unroll
-            for (int e = 0; e < n; ++e) device::multiply_add(sums_[r][e], beta, old[r][e]);
-    }
     /// Of the thread's first element in the tile.
     static __device__ int row(int thread) {
         return thread / 32 / t.warps_n() * t.warp_m + lane_m(thread) * (a_along_k ? 1 : 4);
@@ -351,7 +389,7 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     }
     __syncthreads();
     device::wait_for_launcher();
-    device::let_dependents_start();
+    if (!work.late_dependents) device::let_dependents_start();
     if (work.gate.closed()) return;
 
     const GemmRingCorner corner(work, blockIdx.x);
@@ -407,8 +445,8 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     }
     // Found out anew rather than kept in registers through the main loop.
     const GemmRingCorner here(work, device::opaque(blockIdx.x));
-    sums.store(static_cast<int>(device::opaque(threadIdx.x)), x.c.at(device::opaque(blockIdx.y)),
-               here.i, here.j, x.alpha, x.beta);
+    sums.store(static_cast<int>(device::opaque(threadIdx.x)), shared,
+               x.c.at(device::opaque(blockIdx.y)), here.i, here.j, x.alpha, x.beta);
 }
 
 /// At most gemm_batch_most (batched_plan.hpp) products.

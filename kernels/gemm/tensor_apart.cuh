@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// What ends a product of the rung tensor whose few tiles are cut into many parts: a kernel of its
+// own adds them up, where meeting in pairs, a level of the tree after the other, would take longer.
+//
+//   a block: 32 pairs of sums of a tile,             group 0   parts 0  8 16 ...  --+
+//            as many groups of 32 threads as there   group 1   parts 1  9 17 ...  --+--> C
+//            are eights of parts, 8 at most          ...                          --+
+//
+// Limit: the latency of a few loads in a row.
+#pragma once
+
+#include <cstdint>
+
+#include "parts.cuh"
+#include "tensor_sums.cuh"
+
+namespace tinyblas {
+
+inline constexpr unsigned tensor_sums_groups = 8;   // at most
+inline constexpr unsigned tensor_sums_at_once = 8;  // parts, of which a thread asks for sums
+
+/// A block for 32 pairs of a tile, the grid's y; `t`: the plan's entry.
+__global__ void __launch_bounds__(tensor_sums_groups * 32)
+    gemm_tensor_sums(const __grid_constant__ GemmTensorWork work, const GemmTensorTile t) {
+    if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
+    device::wait_for_launcher();
+    constexpr unsigned at_once = tensor_sums_at_once;
+    auto& sums = device::shared<struct TensorSumsOfGroups, double[tensor_sums_groups][32][2]>();
+    const unsigned tile = blockIdx.y, groups = blockDim.x / 32;
+    const unsigned group = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int pair = static_cast<int>(blockIdx.x * 32 + lane);
+    const TensorPieces pieces(work, tile);
+    double one = 0, other = 0;
+#pragma unroll 1
+    for (unsigned first = group; first < pieces.count; first += groups * at_once) {
+        double parts[at_once][2] = {};
+#pragma unroll
+        for (unsigned i = 0; i < at_once; ++i) {
+            const unsigned part = first + i * groups;
+            if (part < pieces.count)
+                device::load_fresh(parts[i],
+                                   work.parts +
+                                       std::int64_t{pieces.place(part)} * t.block_m * t.block_n +
+                                       pair * 2);
+        }
+#pragma unroll
+        for (unsigned i = 0; i < at_once; ++i) {
+            one += parts[i][0];
+            other += parts[i][1];
+        }
+    }
+    sums[group][lane][0] = one;
+    sums[group][lane][1] = other;
+    __syncthreads();
+    if (group > 0) return;
+    for (unsigned g = 1; g < groups; ++g) {
+        one += sums[g][lane][0];
+        other += sums[g][lane][1];
+    }
+    // Whose the pair was: for_each_pair() of tensor_tile.cuh.
+    const int of_warp = t.warp_m * t.warp_n / 2, warp = pair / of_warp;
+    const int number = pair % of_warp / 32, half = number % 2, strip = number / 2 % (t.warp_m / 8);
+    const int slab = number / 2 / (t.warp_m / 8), owner = pair % 32;
+    const TensorPlace place = tensor_place(work, tile);
+    const std::int64_t i = std::int64_t{place.row} * t.block_m + warp / t.warps_n() * t.warp_m +
+                           8 * strip + owner % 4 * 2;
+    const std::int64_t j = std::int64_t{place.column} * t.block_n + warp % t.warps_n() * t.warp_n +
+                           16 * slab + owner / 4 * 2 + half;
+    const MatrixView<double>& c = work.c.first;
+    if (j >= c.columns) return;
+    if (i < c.rows) store(c(i, j), work.alpha, one, work.beta);
+    if (i + 1 < c.rows) store(c(i + 1, j), work.alpha, other, work.beta);
+}
+
+inline void launch_gemm_tensor_sums(device::Stream stream, const GemmTensorWork& work) {
+    const GemmTensorTile& t = gemm_tensor_table[work.plan.entry];
+    const unsigned eights = (work.plan.parts() + tensor_sums_at_once - 1) / tensor_sums_at_once;
+    const unsigned groups = eights < tensor_sums_groups ? eights : tensor_sums_groups;
+    device::launch_dependent(
+        "gemm", gemm_tensor_sums,
+        dim3(static_cast<unsigned>(t.block_m * t.block_n / 64), work.plan.cut()), groups * 32,
+        stream, work, t);
+}
+
+}  // namespace tinyblas
