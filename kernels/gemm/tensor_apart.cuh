@@ -28,36 +28,8 @@ __global__ void __launch_bounds__(tensor_sums_groups * 32)
     auto& sums = device::shared<struct TensorSumsOfGroups, double[tensor_sums_groups][32][2]>();
     const unsigned tile = blockIdx.y, groups = blockDim.x / 32;
     const unsigned group = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int pair = static_cast<int>(blockIdx.x * 32 + lane);
-    const TensorPieces pieces(work, tile);
-    double one = 0, other = 0;
-#pragma unroll 1
-    for (unsigned first = group; first < pieces.count; first += groups * at_once) {
-        double parts[at_once][2] = {};
-#pragma unroll
-        for (unsigned i = 0; i < at_once; ++i) {
-            const unsigned part = first + i * groups;
-            if (part < pieces.count)
-                device::load_fresh(parts[i],
-                                   work.parts +
-                                       std::int64_t{pieces.place(part)} * t.block_m * t.block_n +
-                                       pair * 2);
-        }
-#pragma unroll
-        for (unsigned i = 0; i < at_once; ++i) {
-            one += parts[i][0];
-            other += parts[i][1];
-        }
-    }
-    sums[group][lane][0] = one;
-    sums[group][lane][1] = other;
-    __syncthreads();
-    if (group > 0) return;
-    for (unsigned g = 1; g < groups; ++g) {
-        one += sums[g][lane][0];
-        other += sums[g][lane][1];
-    }
     // Whose the pair was: for_each_pair() of tensor_tile.cuh.
+    const int pair = static_cast<int>(blockIdx.x * 32 + lane);
     const int of_warp = t.warp_m * t.warp_n / 2, warp = pair / of_warp;
     const int number = pair % of_warp / 32, half = number % 2, strip = number / 2 % (t.warp_m / 8);
     const int slab = number / 2 / (t.warp_m / 8), owner = pair % 32;
@@ -67,8 +39,36 @@ __global__ void __launch_bounds__(tensor_sums_groups * 32)
     const std::int64_t j = std::int64_t{place.column} * t.block_n + warp % t.warps_n() * t.warp_n +
                            16 * slab + owner / 4 * 2 + half;
     const MatrixView<double>& c = work.c.first;
-    if (j >= c.columns) return;
-    if (i < c.rows) store(c(i, j), work.alpha, one, work.beta);
+    const bool inside = i < c.rows && j < c.columns;  // warps beyond have left nothing
+
+    const TensorPieces pieces(work, tile);
+    const double* const from = work.parts + pair * 2;
+    double one = 0, other = 0;
+#pragma unroll 1
+    for (unsigned first = group; first < pieces.count; first += groups * at_once) {
+        double parts[at_once][2] = {};
+#pragma unroll
+        for (unsigned at = 0; at < at_once; ++at) {
+            const unsigned part = first + at * groups;
+            if (inside && part < pieces.count)
+                device::load_fresh(parts[at],
+                                   from + std::int64_t{pieces.place(part)} * t.block_m * t.block_n);
+        }
+#pragma unroll
+        for (unsigned at = 0; at < at_once; ++at) {
+            one += parts[at][0];
+            other += parts[at][1];
+        }
+    }
+    sums[group][lane][0] = one;
+    sums[group][lane][1] = other;
+    __syncthreads();
+    if (group > 0 || !inside) return;
+    for (unsigned g = 1; g < groups; ++g) {
+        one += sums[g][lane][0];
+        other += sums[g][lane][1];
+    }
+    store(c(i, j), work.alpha, one, work.beta);
     if (i + 1 < c.rows) store(c(i + 1, j), work.alpha, other, work.beta);
 }
 
