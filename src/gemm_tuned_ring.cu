@@ -62,13 +62,14 @@ GemmRingMap map_of(const Operand& operand, std::int64_t count) {
 void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false) {
     const Operand b = x.b.transposed();
     const std::int64_t tiles_m = (x.m() + gemm_ring_tile.block_m - 1) / gemm_ring_tile.block_m;
-    const std::int64_t even = gemm_ring_tiles_each(x.m(), x.n(), x.count);
+    // With three tiles for most multiprocessors, some have room for one more, others for none.
+    const std::int64_t each = gemm_ring_tiles_each(x.m(), x.n(), x.count);
     const GemmRingWork work = {x,
                                gate,
                                map_of(x.a, x.count),
                                map_of(b, x.count),
                                device::grid(tiles_m, "gemm"),
-                               packed || even == 3};
+                               packed || each == 3};
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
         {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
         {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};

@@ -82,7 +82,9 @@ constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
 /// Parts of a tile, from so many on a kernel of its own adds them up, if all tiles are cut; how
 /// long that takes, in microseconds.
 inline constexpr unsigned gemm_tensor_many_parts = 8;
-constexpr double gemm_tensor_apart(unsigned parts) { return 2 + 0.045 * parts; }
+constexpr double gemm_tensor_apart(unsigned parts, double bytes) {
+    return 3.8 + 0.045 * parts + 6e-8 * bytes;
+}
 
 /// The chunks of the last `cut` tiles are shared by `workers` blocks: each tile's by equally many,
 /// if that goes; else those of `in_line` tiles form a line, of which as many blocks and one more
@@ -213,7 +215,10 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
         double meetings = plan.straddles() ? 1.5 : 0;
         if (!plan.in_two())
             for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
-        const double adding = plan.sums_apart ? gemm_tensor_apart(parts) : meetings * t.meeting;
+        const double adding =
+            plan.sums_apart
+                ? gemm_tensor_apart(parts, 0.5 * static_cast<double>(plan.scratch_bytes))
+                : meetings * t.meeting;
         time +=
             (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile + adding;
     }

@@ -152,9 +152,9 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
         double start, latency, load, tile;
     };
     constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
-                               {1.9, 0.035, 0.0258, 0.25},
-                               {2.7, 0.045, 0.0295, 0.25},
-                               {2.7, 0.05, 0.044, 0.25}};
+                               {3, 0.035, 0.0258, 0.3},
+                               {3.8, 0.045, 0.0295, 0.25},
+                               {3.8, 0.05, 0.044, 0.25}};
     const Times& time = times[static_cast<int>(loads)];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
@@ -162,12 +162,9 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     const bool follow = each > gemm_table[0].tile.min_blocks;
     const double shares = time.load * each * (follow ? 0.95 : 1);
     const double of_k = shares > time.latency ? shares : time.latency;
-    return time.start + (follow ? 1.3 : 0) +
-           lines * of_k *
-               (!b_along_k  ? 1
-                : a_along_k ? 1.3
-                            : 1.1) +
-           (time.tile + (follow ? 0.35 : 0)) * each;
+    const double as_they_lie = !b_along_k ? 1 : a_along_k ? 1.3 : 1.1;
+    return time.start + lines * of_k * as_they_lie + time.tile * each +
+           (follow ? 1.3 + 0.35 * each : 0);
 }
 /// Of the pre-pass that brings operands' lines to multiples of 16 bytes.
 constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes) {

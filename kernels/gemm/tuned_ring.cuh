@@ -46,8 +46,9 @@ struct GemmRingWork {
     GemmGate gate;
     GemmRingMap a, b;
     unsigned tiles_m;
-    // Whether the next kernel waits until all blocks have ended. Where this one has two or three
-    // tiles for each multiprocessor, the next one's would gather where these end first.
+    // Whether the next kernel's blocks get no places until all of this one's have ended: where
+    // these leave room for few others, the next ones would gather on multiprocessors that are done
+    // first.
     bool late_dependents;
     Divisor below{tiles_m};
 
