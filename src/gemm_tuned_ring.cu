@@ -2,7 +2,6 @@
 // Compiles the tuned rung's entry that only machine code for compute capability 9.0a has.
 #include "gemm_tuned_ring.hpp"
 
-#include <array>
 #include <cstdint>
 
 #include "gemm_pipelined.hpp"
@@ -98,7 +97,7 @@ GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
 }
 
 GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratch) {
-    const auto [m, n, k] = std::array{call.c.rows, call.c.columns, call.a.columns};
+    const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
     const auto seconds = [&](const GemmBatch<float>& x) {
         return 1e-6 * gemm_ring_microseconds(m, n, k, 1, gemm_ring_loads(x),
                                              Lines(x.a.first).along_k,
