@@ -506,6 +506,19 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
     EXPECT_FALSE(plan(4096).form.sliced);
 }
 
+/// The sliced form, which sets no sums aside, only where whole tiles would take longer by more.
+TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
+    const auto sliced = [](std::int64_t n, std::int64_t k) {
+        constexpr auto mapped = PipelinedLayout::mapped, by_rows = PipelinedLayout::by_rows;
+        return plan_gemm_pipelined(n, n, k, by_rows, mapped, std::size_t{1} << 40).form.sliced;
+    };
+    EXPECT_TRUE(sliced(1408, 2048));
+    EXPECT_TRUE(sliced(1408, 4096));  // by 6.5 %
+    EXPECT_FALSE(sliced(1408, 8192));
+    EXPECT_FALSE(sliced(1664, 16384));
+    EXPECT_TRUE(sliced(896, 16384));
+}
+
 /// Where k is long, sums are set aside: more often where tiles are few, and if there is room.
 TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     const auto plan = [](std::int64_t m, std::int64_t n, std::int64_t k,

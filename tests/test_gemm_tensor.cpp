@@ -252,6 +252,7 @@ void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     } else {
         EXPECT_EQ(plan.scratch_bytes, 0u);
     }
+    EXPECT_TRUE(!plan.sums_apart || (plan.whole == 0 && plan.parts() >= gemm_tensor_many_parts));
     EXPECT_GE(plan.blocks, plan.workers);
     EXPECT_GE(plan.blocks, std::min(plan.whole, 1u));
     // Without memory for parts, whole tiles are left.
@@ -278,6 +279,15 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_EQ(longer.cut(), 288u - 132);
     EXPECT_EQ(longer.workers, 132u);
     EXPECT_TRUE(longer.in_two());
+    // Many parts are added up apart, a few meet.
+    EXPECT_TRUE(plan_gemm_tensor(64, 64, 16'384).sums_apart);
+    EXPECT_TRUE(plan_gemm_tensor(256, 256, 16'384).sums_apart);
+    EXPECT_FALSE(plan_gemm_tensor(256, 128, 2048).sums_apart);
+    EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 4096).sums_apart);  // whole tiles beside
+    // Blocks that share a multiprocessor, and go on to other tiles.
+    EXPECT_TRUE(plan_gemm_tensor(576, 576, 576).late_dependents);   // 324 tiles
+    EXPECT_FALSE(plan_gemm_tensor(512, 512, 512).late_dependents);  // 256, one turn
+    EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 4096).late_dependents);
     EXPECT_TRUE(plan_gemm_tensor(4096, 4096, 4096).together);
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 2048).together);    // the cache holds what they share
     EXPECT_FALSE(plan_gemm_tensor(1024, 1024, 65'536).together);  // one turn

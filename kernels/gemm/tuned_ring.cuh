@@ -307,7 +307,9 @@ class GemmRingSums {
     __device__ __forceinline__ void store_elements(int thread, GemmRingShared& shared,
                                                    const MatrixView<float>& c, std::int64_t i,
                                                    std::int64_t j, float beta) {
-        constexpr int pitch = t.warp_n + 4, tile = t.warp_m * pitch;
+        // Of elements, a warp's four rows of eight lie in different banks.
+        constexpr int pitch = t.warp_n + (!b_along_k ? 4 : a_along_k ? 8 : 2);
+        constexpr int tile = t.warp_m * pitch;
         static_assert(t.warp_n == 32 && t.multipliers() / 32 * tile <= sizeof shared.a / 4);
         const int warp = thread / 32, lane = thread % 32;
         float* const own = &shared.a[0][0] + warp * tile;
