@@ -33,6 +33,7 @@ enum class GemmReason {
 struct GemmStrictPlans {
     int tuned_entry = 0;
     double tuned_seconds = 0;
+    GemmRingPlan ring;  // of the tuned rung's entry for 9.0
     GemmSlicedPlan sliced;
     GemmPipelinedPlan pipelined;
     GemmSkinnyPlan skinny;

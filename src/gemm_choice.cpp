@@ -77,7 +77,8 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     plans.tuned_seconds = gemm_tuned_seconds(tuned, context.multiprocessors(), call.c.rows,
                                              call.c.columns, call.a.columns);
     if constexpr (std::is_same_v<T, float>) {
-        if (tuned.tile.is_ring()) plans.tuned_seconds = plan_gemm_ring(call, memory).seconds;
+        if (is_90(context)) plans.ring = plan_gemm_ring(call, memory);
+        if (tuned.tile.is_ring()) plans.tuned_seconds = plans.ring.seconds;
         if (is_90(context)) {
             plans.sliced = plan_gemm_sliced(call, memory);
             plans.pipelined = plan_gemm_pipelined(call, memory);
@@ -160,9 +161,13 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
                 to_string(options.entry < 0 ? options.kernel : GemmKernel::tuned));
         return {GemmKernel::tiled, -1};
     }
-    if (options.entry >= 0) return {GemmKernel::tuned, options.entry};
-    if (options.kernel == GemmKernel::tuned || k == 0)
-        return {GemmKernel::tuned, tuned_entry(context, call)};
+    if (options.entry >= 0 || options.kernel == GemmKernel::tuned || k == 0) {
+        const int entry = options.entry >= 0 ? options.entry : tuned_entry(context, call);
+        if constexpr (std::is_same_v<T, float>)
+            if (gemm_table[entry].tile.is_ring())
+                call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
+        return {GemmKernel::tuned, entry};
+    }
 
     const GemmStrictPlans& plans = call.plans = plans_of(context, call);
     GemmChoice choice = free ? choose_by_file(context, call) : GemmChoice();

@@ -109,7 +109,8 @@ GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratc
     const GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
     GemmRingPlan in_place, packed;
     in_place.seconds = seconds(x);
-    if (k == 0) return in_place;
+    constexpr std::int64_t longest = std::int64_t{1} << 30;  // whose bytes can be counted
+    if (k == 0 || m > longest || n > longest || k > longest) return in_place;
     packed.pack_a = wants_pack(call.a);
     packed.pack_b = wants_pack(call.b.transposed());
     packed.scratch_bytes = (packed.pack_a ? pipelined_packed_bytes(m, k) : 0) +
@@ -123,7 +124,7 @@ GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratc
 }
 
 void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
-    const GemmRingPlan plan = plan_gemm_ring(call, context.scratch_limit());
+    const GemmRingPlan& plan = call.plans.ring;
     GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
     if (plan.scratch_bytes > 0) {
         auto* to = static_cast<float*>(context.scratch(plan.scratch_bytes));

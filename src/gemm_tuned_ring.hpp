@@ -16,16 +16,11 @@ namespace tinyblas {
 /// supposed to begin at 16 bytes.
 GemmRingLoads gemm_ring_loads(const GemmBatch<float>& batch);
 
-/// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
-struct GemmRingPlan {
-    bool pack_a = false, pack_b = false;
-    std::size_t scratch_bytes = 0;
-    double seconds = 0;  // estimated, on an H200
-};
-/// The faster one, of those that need at most `most_scratch` bytes.
+/// How that entry takes one product the fastest, with at most `most_scratch` bytes.
 GemmRingPlan plan_gemm_ring(const GemmCall<float>& call,
                             std::size_t most_scratch = static_cast<std::size_t>(-1));
-/// Enqueues it. Needs machine code for compute capability 9.0a, as what follows.
+/// Enqueues the call as its plan for the ring says. Needs machine code for compute capability 9.0a,
+/// as what follows.
 void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call);
 
 /// Enqueues at most gemm_batch_most (batched_plan.hpp) products; or one, unless the gate is closed.

@@ -220,6 +220,18 @@ TEST_P(GemmTensor, InfinityNextToPaddingAndNanInC) {
         }
 }
 
+// Parts that a kernel of its own adds up: nor does that one read C where beta is 0.
+TEST_P(GemmTensor, ManyPartsAndNanInC) {
+    GemmProblem<double> p({t.block_m - 3, t.block_n - 1, 11 * t.block_k - 2}, 53);
+    p.fill_integers();
+    for (std::int64_t i = 0; i < p.c.before().rows; ++i)
+        for (std::int64_t j = 0; j < p.c.before().columns; ++j) p.c.before()(i, j) = std::nan("");
+    p.beta = 0;
+    const Cut cut = into<11>;
+    run(p, context, entry, cut);
+    ASSERT_TRUE(exact(p));
+}
+
 void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
     const GemmTensorPlan plan = plan_gemm_tensor(m, n, k);

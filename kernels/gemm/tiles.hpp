@@ -132,6 +132,13 @@ constexpr double gemm_fill(const GemmTile& t, int multiprocessors, std::int64_t 
 /// them a warp, 16 bytes at a time; or an element at a time for one, or both.
 enum class GemmRingLoads { mapped, vectors, elements_of_one, elements };
 
+/// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
+struct GemmRingPlan {
+    bool pack_a = false, pack_b = false;
+    std::size_t scratch_bytes = 0;
+    double seconds = 0;  // estimated, on an H200
+};
+
 /// That entry's tiles of `count` products, for each multiprocessor of an H200.
 constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std::int64_t count) {
     constexpr std::int64_t multiprocessors = 132;
@@ -166,7 +173,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     return time.start + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
 }
-/// Of the pre-pass that brings operands' lines to multiples of 16 bytes.
+/// Of its pre-pass: of operands that the L2 cache holds, other than those of the rung pipelined.
 constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes) {
     return 1.5 + 2 * static_cast<double>(packed_bytes) / 6e6;
 }
