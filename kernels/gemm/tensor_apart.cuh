@@ -23,8 +23,9 @@ inline constexpr unsigned tensor_sums_at_once = 8;  // parts, of which a thread 
 __global__ void __launch_bounds__(tensor_sums_groups * 32)
     gemm_tensor_sums(const __grid_constant__ GemmTensorWork work, const GemmTensorTile t) {
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
-    device::wait_for_launcher();
     constexpr unsigned at_once = tensor_sums_at_once;
+    constexpr unsigned threads = tensor_sums_groups * 32;
+    auto& parts = device::shared<struct TensorSumsOfParts, double[at_once][threads][2]>();
     auto& sums = device::shared<struct TensorSumsOfGroups, double[tensor_sums_groups][32][2]>();
     const unsigned tile = blockIdx.y, groups = blockDim.x / 32;
     const unsigned group = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -41,23 +42,29 @@ __global__ void __launch_bounds__(tensor_sums_groups * 32)
     const MatrixView<double>& c = work.c.first;
     const bool inside = i < c.rows && j < c.columns;  // warps beyond have left nothing
 
+    // Parts lie apart like their workers, but for the first one: that worker may have had another.
     const TensorPieces pieces(work, tile);
-    const double* const from = work.parts + pair * 2;
+    const std::int64_t apart = std::int64_t{2} * t.block_m * t.block_n;
+    const double* const from = work.parts + pair * 2 + pieces.first * apart;
+    const std::int64_t first_part = (pieces.place(0) - 2 * pieces.first) * apart / 2;
+    device::wait_for_launcher();
     double one = 0, other = 0;
 #pragma unroll 1
     for (unsigned first = group; first < pieces.count; first += groups * at_once) {
-        double parts[at_once][2] = {};
+        // Through shared memory: all are on their way at once, whatever registers there are.
 #pragma unroll
         for (unsigned at = 0; at < at_once; ++at) {
             const unsigned part = first + at * groups;
-            if (inside && part < pieces.count)
-                device::load_fresh(parts[at],
-                                   from + std::int64_t{pieces.place(part)} * t.block_m * t.block_n);
+            const double* const sum = from + (part > 0 ? part * apart : first_part);
+            device::copy_async<2>(device::SharedPointer<double>(parts[at][threadIdx.x]), sum,
+                                  inside && part < pieces.count ? 2 : 0);
         }
+        device::close_copy_group();
+        device::wait_for_copies<0>();
 #pragma unroll
         for (unsigned at = 0; at < at_once; ++at) {
-            one += parts[at][0];
-            other += parts[at][1];
+            one += parts[at][threadIdx.x][0];
+            other += parts[at][threadIdx.x][1];
         }
     }
     sums[group][lane][0] = one;

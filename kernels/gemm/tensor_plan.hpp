@@ -54,7 +54,7 @@ inline constexpr GemmTensorTile gemm_tensor_table[] = {
     {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {1, 1,    1.05, 1.1 }},
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {1, 1,    1.06, 1.12}},
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  0.36, 2.71, 1.92, {1, 1,    1.2,  1.11}},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 0.25, 2.04, 2.09, {1, 1.07, 1.45, 1.31}},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 0.25, 2.04, 2.09, {1, 1.07, 1.45, 1.22}},
     { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.21,  0.176, 0.22, 1.87, 1.82, {1, 1.17, 1.5,  1.4 }},
     { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  0.16, 1.89, 1.69, {1, 1.05, 1.4,  1.56}},
 };
@@ -199,8 +199,11 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     const auto chunk = [&](unsigned count) {
         const double shared =
             t.chunk * ((count + gemm_tensor_multiprocessors - 1) / gemm_tensor_multiprocessors);
+        // Blocks of small tiles that share a multiprocessor have its loads by elements, too.
+        const bool crowded = pitch == TensorPitch::elements && t.block_n == 32 &&
+                             count > gemm_tensor_multiprocessors;
         return (shared > t.chunk_alone ? shared : t.chunk_alone) *
-               t.longer[static_cast<int>(pitch)];
+               t.longer[static_cast<int>(pitch)] * (crowded ? 1.14 : 1);
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     unsigned rest = plan.whole % t.at_once();
@@ -212,7 +215,11 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
         const unsigned parts = plan.parts();
-        double meetings = plan.straddles() ? 1.5 : 0;
+        // Where all share one line, and tiles are large and each block's less than one, hardly
+        // anyone waits for who comes last.
+        const bool at_ease = plan.whole == 0 && plan.workers > plan.cut() && !plan.in_two() &&
+                             t.block_m * t.block_n >= 64 * 64;
+        double meetings = !plan.straddles() ? 0 : at_ease ? 0.75 : 1.5;
         if (!plan.in_two())
             for (unsigned apart = 1; apart < parts; apart *= 2) ++meetings;
         const double adding =
