@@ -83,9 +83,20 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
         return plan_gemm_batch(Scalar::float32, 90, {n, n, n, count}, square).route;
     };
     for (const auto& [n, square, least] : {std::tuple(16, 0, 512), {32, 1, 512}, {64, 2, 100}}) {
+        const GemmBatchRoute other = n == 64 ? GemmBatchRoute::tuned : GemmBatchRoute::tile;
         EXPECT_EQ(route(n, least, square), GemmBatchRoute::square);
-        EXPECT_EQ(route(n, least - 1, square), GemmBatchRoute::tile);
-        EXPECT_EQ(route(n, least, -1), GemmBatchRoute::tile);
+        EXPECT_EQ(route(n, least - 1, square), other);
+        EXPECT_EQ(route(n, least, -1), other);
+    }
+    // By elements, the ring is slower.
+    const auto by = [](GemmRingLoads loads) {
+        return plan_gemm_batch(Scalar::float32, 90, {63, 63, 63, 1000, true, false, false, loads},
+                               -1);
+    };
+    EXPECT_EQ(by(GemmRingLoads::vectors).route, GemmBatchRoute::tuned);
+    for (const auto loads : {GemmRingLoads::elements_of_one, GemmRingLoads::elements}) {
+        EXPECT_EQ(by(loads).route, GemmBatchRoute::tile);
+        EXPECT_EQ(by(loads).entry, 4);
     }
 }
 

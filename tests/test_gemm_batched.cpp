@@ -34,9 +34,9 @@ TYPED_TEST_SUITE(SmallGemmBatched, Types);
 
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
 constexpr BatchCase large_cases[] = {
-    {{98, 99, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{68, 33, 9}, 128},
-    {{140, 129, 64}, 2}, {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{20, 35, 1030}, 2},
-    {{97, 98, 97}, 8},   {{200, 200, 9}, 128}, {{60, 60, 5}, 512},   {{130, 33, 48}, 50}};
+    {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{68, 33, 9}, 128},
+    {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{20, 35, 1030}, 2},
+    {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 512},   {{130, 33, 48}, 50}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -60,7 +60,8 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     std::set<std::pair<GemmBatchRoute, int>> met, all;
     constexpr Scalar type = scalar_of<TypeParam>;
     for (const BatchCase& one : all_cases<TypeParam>()) {
-        for (const auto loads : {GemmRingLoads::mapped, GemmRingLoads::elements}) {
+        for (const auto loads :
+             {GemmRingLoads::mapped, GemmRingLoads::elements_of_one, GemmRingLoads::elements}) {
             const GemmBatchPlan plan = plan_of(type, 90, one, false, loads);
             met.emplace(plan.route, plan.entry);
         }

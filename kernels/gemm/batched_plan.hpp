@@ -137,10 +137,12 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
         gemm_batch_tuned_entry(0),
         gemm_ring_microseconds(x.m, x.n, x.k, x.count, x.loads, x.a_along_k, x.b_along_k));
     const GemmTile& t = gemm_table[1].tile;
-    fastest.consider(gemm_batch_tuned_entry(1),
-                     gemm_batch_microseconds(gemm_batch_tuned_times, x,
-                                             gemm_batch_blocks_each(x, t.block_m, t.block_n),
-                                             t.block_k, x.b_along_k ? 1 : 0));
+    GemmBatchTimes times = gemm_batch_tuned_times;
+    if (x.loads == GemmRingLoads::elements) times.load *= 1.35;
+    fastest.consider(
+        gemm_batch_tuned_entry(1),
+        gemm_batch_microseconds(times, x, gemm_batch_blocks_each(x, t.block_m, t.block_n),
+                                t.block_k, x.b_along_k ? 1 : 0));
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
@@ -175,7 +177,10 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
     if (x.largest() <= 64 && few) return gemm_batch_tile(2);
     if (x.largest() <= 48) return gemm_batch_tile(3);
-    if (x.largest() <= 64) return gemm_batch_tile(4);
+    if (x.largest() <= 64)
+        return x.smallest() > 48 && x.k > 48 && x.loads <= GemmRingLoads::vectors
+                   ? gemm_batch_tuned_entry(0)
+                   : gemm_batch_tile(4);
     if (x.smallest() <= 32 && fits) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
     if (x.largest() <= 96 && x.count >= 128) return gemm_batch_tile(5);
     return fastest_gemm_batch_float(x, pipelined);
