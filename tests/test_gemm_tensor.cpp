@@ -232,6 +232,15 @@ TEST_P(GemmTensor, ManyPartsAndNanInC) {
     ASSERT_TRUE(exact(p));
 }
 
+// The same where the parts' blocks have pieces of two tiles.
+TEST_P(GemmTensor, ManyPartsOfTilesInOneLine) {
+    const Cut cut = [](const GemmTensorPlan& all) -> GemmTensorSplit { return {all.tiles(), 25}; };
+    const Shape shape = {2 * t.block_m + 3, t.block_n - 1, 37 * t.block_k - 3};
+    const GemmTensorPlan plan = gemm_tensor_plan(entry, shape.m, shape.n, shape.k, {3, 25});
+    ASSERT_TRUE(plan.sums_apart && plan.straddles());
+    ASSERT_TRUE(exact_with(shape, 54, storages[0], storages[1], storages[0], cut));
+}
+
 void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
     const GemmTensorPlan plan = plan_gemm_tensor(m, n, k);

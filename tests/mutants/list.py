@@ -161,6 +161,9 @@ MUTANTS = [
     Mutant("of many parts of a tile, a group's sums are left out", "kernels/gemm/tensor_apart.cuh",
            "for (unsigned g = 1; g < groups; ++g)", "for (unsigned g = 2; g < groups; ++g)", TENSOR,
            "test_gemm_tensor:*CutsOfK*"),
+    Mutant("of many parts, the first one is taken from where others would lie",
+           "kernels/gemm/tensor_apart.cuh", "part > 0 ? part * apart : first_part", "part * apart + 0 * first_part",
+           TENSOR, "test_gemm_tensor:*ManyParts*"),
     Mutant("a multiple of a divisor has one quotient less", "kernels/gemm/divisor.hpp",
            "/ divisor + 1)", "/ divisor)", TENSOR, "test_gemm_tensor:*EveryEdge*"),
     # Batches
