@@ -177,7 +177,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
     if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
     if (x.largest() <= 64 && few) return gemm_batch_tile(2);
     if (x.largest() <= 48) return gemm_batch_tile(3);
-    if (x.largest() <= 64)
+    if (x.largest() <= 64)  // by elements, the ring takes longer than the tile
         return x.smallest() > 48 && x.k > 48 && x.loads <= GemmRingLoads::vectors
                    ? gemm_batch_tuned_entry(0)
                    : gemm_batch_tile(4);
