@@ -199,7 +199,7 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     const auto chunk = [&](unsigned count) {
         const double shared =
             t.chunk * ((count + gemm_tensor_multiprocessors - 1) / gemm_tensor_multiprocessors);
-        // Blocks of small tiles that share a multiprocessor have its loads by elements, too.
+        // Small tiles by elements take longer still where blocks share a multiprocessor.
         const bool crowded = pitch == TensorPitch::elements && t.block_n == 32 &&
                              count > gemm_tensor_multiprocessors;
         return (shared > t.chunk_alone ? shared : t.chunk_alone) *
@@ -215,8 +215,8 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
         const unsigned parts = plan.parts();
-        // Where all share one line, and tiles are large and each block's less than one, hardly
-        // anyone waits for who comes last.
+        // Where all workers share one line, and have less than a large tile each, parts meet
+        // sooner.
         const bool at_ease = plan.whole == 0 && plan.workers > plan.cut() && !plan.in_two() &&
                              t.block_m * t.block_n >= 64 * 64;
         double meetings = !plan.straddles() ? 0 : at_ease ? 0.75 : 1.5;
