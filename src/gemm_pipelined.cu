@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "gemm_sliced.hpp"
 #include "kernels/gemm/5_pipelined.cuh"
 #include "kernels/gemm/pipelined_pack.cuh"
 #include "workspace.hpp"
@@ -15,7 +14,8 @@ namespace tinyblas {
 namespace {
 
 constexpr std::size_t most_cut_tiles = 2 * pipelined_multiprocessors;
-static_assert(most_cut_tiles * pipelined_counters * sizeof(unsigned) <= Workspace::counter_bytes);
+static_assert((most_cut_tiles * pipelined_counters + 1) * sizeof(unsigned) <=
+              Workspace::counter_bytes);
 
 /// Where it begins, in elements from a multiple of 16 bytes.
 int shift_of(const MatrixView<const float>& operand) {
@@ -27,9 +27,8 @@ constexpr std::int64_t longest_pitch = std::int64_t{1} << 37;  // that the copy 
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
     const std::int64_t rows = operand.row_stride, columns = operand.column_stride;
-    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest_pitch &&
-        shift_of(operand) == 0)
-        return PipelinedLayout::mapped;
+    if (rows == 1 && columns % 4 == 0 && columns >= operand.rows && columns < longest_pitch)
+        return shift_of(operand) == 0 ? PipelinedLayout::mapped : PipelinedLayout::shifted;
     if (columns != 1 || rows % 4 != 0) return PipelinedLayout::other;
     return rows >= operand.columns && rows < longest_pitch && shift_of(operand) == 0
                ? PipelinedLayout::by_rows
@@ -100,7 +99,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         counters,
         0,
         1,
-        plan.fringe_m + plan.fringe_n == 0 && !plan.sums_apart};
+        !plan.sums_apart};
     if (plan.pack_a || plan.pack_b) enqueue_gemm_pack(stream, pack_a, pack_b, true);
     launcher_of(plan.form)(stream, work);
 }
@@ -113,6 +112,48 @@ GemmCall<float> part_of(const GemmCall<float>& call, std::int64_t i, std::int64_
     part.b = call.b.block(0, j, call.b.rows, columns);
     part.c = call.c.block(i, j, rows, columns);
     return part;
+}
+
+/// Of C (along.rows x across.rows), the columns at both ends, `head` of them and the others of
+/// `count`. `packed`: along's copy, if there is one.
+GemmEdge edge_of(const MatrixView<const float>& along, const MatrixView<const float>& across,
+                 const MatrixView<float>& c, int head, int count,
+                 const std::byte* packed = nullptr) {
+    const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
+    GemmEdge edge = {along, across, c, head, count};
+    edge.along_k = size(along.column_stride) < size(along.row_stride);
+    edge.vectors = along.row_stride == 1 && along.column_stride % 4 == 0 && along.rows % 4 == 0 &&
+                   shift_of(along) == 0;
+    if (packed) {  // up to a multiple of 16 bytes, too
+        edge.vectors = true;
+        edge.along = {reinterpret_cast<const float*>(packed), along.rows, along.columns, 1,
+                      pipelined_pitch(along.rows)};
+    }
+    return edge;
+}
+
+/// What the tiles of C's inside leave. `scratch`: where packed operands are.
+GemmEdgesWork edges_of(const GemmCall<float>& call, const GemmPipelinedPlan& plan,
+                       const void* scratch, unsigned* counter) {
+    const std::int64_t i = plan.lead_m, rows = call.c.rows - plan.edge_rows();
+    const std::int64_t j = plan.lead_n, columns = call.c.columns - plan.edge_columns();
+    const auto* const packed_a = static_cast<const std::byte*>(scratch);
+    const std::byte* const packed_b = packed_a + plan.pack_a_bytes;
+    const auto beside = [&](std::int64_t first, std::int64_t count, const std::byte* packed) {
+        const GemmCall<float> part = part_of(call, first, 0, count, call.c.columns);
+        return edge_of(part.a, part.b.transposed(), part.c, plan.lead_n, plan.edge_columns(),
+                       packed);
+    };
+    const GemmCall<float> middle = part_of(call, 0, j, call.c.rows, columns);
+    const GemmEdge below = edge_of(middle.b.transposed(), call.a, middle.c.transposed(),
+                                   plan.lead_m, plan.edge_rows(), plan.pack_b ? packed_b : nullptr);
+    GemmEdgesWork work = {call.alpha,
+                          call.beta,
+                          {below, beside(i, rows, plan.pack_a ? packed_a : nullptr),
+                           beside(0, i, nullptr), beside(i + rows, plan.fringe_m, nullptr)}};
+    for (const GemmEdge& edge : work.edges) work.items += edge.items();
+    work.counter = counter;
+    return work;
 }
 
 /// How an operand of a batch lies; from product to product, how many k and rows of one matrix with
@@ -134,6 +175,7 @@ BatchOperand batch_operand(const MatrixView<const float>& first, std::int64_t st
                            bool in_place) {
     constexpr std::int64_t longest = std::numeric_limits<int>::max();
     BatchOperand operand = {layout_of(first)};
+    if (operand.layout == PipelinedLayout::shifted) operand.layout = PipelinedLayout::other;
     if (operand.layout == PipelinedLayout::other || stride < 0 ||
         std::max(first.rows, first.columns) > longest)
         return operand;
@@ -236,24 +278,25 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t m
                                       PipelinedForms forms) {
     return plan_gemm_pipelined(call.c.rows, call.c.columns, call.a.columns, layout_of(call.a),
                                layout_of(call.b.transposed()), most_scratch, shift_of(call.a),
-                               forms);
+                               shift_of(call.b.transposed()), forms);
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan) {
-    const std::int64_t rows = call.c.rows - plan.fringe_m, columns = call.c.columns - plan.fringe_n;
+    const std::int64_t rows = call.c.rows - plan.edge_rows();
+    const std::int64_t columns = call.c.columns - plan.edge_columns();
     void* const scratch = plan.scratch_bytes > 0 ? context.scratch(plan.scratch_bytes) : nullptr;
-    void* counters = nullptr;
-    if (plan.load.cut > 0 && !plan.sums_apart)
-        counters =
-            context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm");
-    launch_tiles(context.stream(), part_of(call, 0, 0, rows, columns), plan, scratch,
-                 static_cast<unsigned*>(counters));
-    if (plan.fringe_m > 0)
-        enqueue_gemm_sliced(context, part_of(call, rows, 0, plan.fringe_m, call.c.columns),
-                            plan.below);
-    if (plan.fringe_n > 0)
-        enqueue_gemm_sliced(context, part_of(call, 0, columns, rows, plan.fringe_n), plan.beside);
+    const bool edges = plan.edge_rows() + plan.edge_columns() > 0;
+    unsigned* counters = nullptr;
+    if (edges || (plan.load.cut > 0 && !plan.sums_apart))
+        counters = static_cast<unsigned*>(
+            context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
+    const GemmCall<float> tiles = part_of(call, plan.lead_m, plan.lead_n, rows, columns);
+    launch_tiles(context.stream(), tiles, plan, scratch, plan.sums_apart ? nullptr : counters);
+    if (edges)
+        enqueue_gemm_edges(
+            context.stream(),
+            edges_of(call, plan, scratch, counters + most_cut_tiles * pipelined_counters));
 }
 
 }  // namespace tinyblas

@@ -25,6 +25,9 @@ void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
                        const PipelinedPackTask& b, bool fills);
 
+/// Enqueues, behind its tiles, their edges. Compiled in gemm_edges.cu.
+void enqueue_gemm_edges(device::Stream stream, const GemmEdgesWork& work);
+
 /// How many products of a batch the rung makes in one launch; 0: it does not take this one.
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& batch);
 /// At most as many. `products`: 1, or 2 or 4 side by side in a tile.

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <limits>
+#include <vector>
 
 #include "gemm_problem.hpp"
 
@@ -72,6 +74,51 @@ TEST_P(GemmGraph, AWarmContextAllocatesNothing) {
         context.synchronize();
         EXPECT_EQ(free_memory(), before);
     });
+}
+
+// Products one after the other, each of which reads the one before: a kernel that begins while
+// others run must neither miss what those write nor be missed. Operands begin beside multiples of
+// 16 bytes, so that edges of C have a kernel of their own, beside tiles that are cut and whole
+// ones.
+TEST(GemmCuda, ProductsOfProductsWithEdges) {
+    Context context;
+    if (context.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0";
+    for (const std::int64_t n : {1152, 2048}) {
+        const Storage shifted = {.name = "shifted", .ld_extra = 4, .offset = 1};
+        const Storage by_column = {
+            .name = "shifted_by_column", .by_column = true, .ld_extra = 8, .offset = 3};
+        Operand<float> a(n, n, by_column), b(n, n, shifted), c(n, n, shifted), d(n, n, shifted);
+        Random random(11);
+        for (Operand<float>* operand : {&a, &b})
+            operand->fill([&] { return static_cast<float>(random.integer(-1, 1)); });
+        for (Operand<float>* operand : {&a, &b, &c, &d}) operand->upload(context);
+        const auto run = [&](GemmKernel kernel) {
+            const GemmOptions options = {.kernel = kernel};
+            gemm(context, 1.0f, a.device(), b.device(), 0.0f, c.device(), options);
+            gemm(context, 1.0f, transposed(c.device()), b.device(), 0.0f, d.device(), options);
+            gemm(context, 1.0f, a.device(), c.device(), 1.0f, d.device(), options);
+        };
+        run(GemmKernel::tuned);
+        d.download(context);
+        std::vector<float> expected;
+        const auto each = [&](auto&& body) {
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j) body(d.after()(i, j));
+        };
+        each([&](float x) { expected.push_back(x); });
+        const float poison = std::numeric_limits<float>::quiet_NaN();
+        for (int repeat = 0; repeat < 10; ++repeat) {
+            for (Operand<float>* operand : {&c, &d}) {
+                operand->fill([&] { return poison; });
+                operand->upload(context);
+            }
+            run(GemmKernel::pipelined);
+            d.download(context);
+            std::size_t at = 0, wrong = 0;
+            each([&](float x) { wrong += x != expected[at++]; });
+            ASSERT_EQ(wrong, 0u) << n << ", repeat " << repeat;
+        }
+    }
 }
 
 TEST(GemmCuda, AContextLeavesNothingBehind) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "batched_problem.hpp"
@@ -69,11 +70,32 @@ class GemmPipelined : public testing::Test {
             const std::size_t sums =
                 how.blocks * sizeof(float) * static_cast<std::size_t>(t.block_m * t.block_n);
             plan.partial_bytes = 2 * sums;
-            plan.scratch_bytes =
-                std::max({plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes + sums,
-                          plan.below.scratch_bytes, plan.beside.scratch_bytes});
+            plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes + sums;
         };
         return run(p, forms, cut).load;
+    }
+    /// Rows and columns of C before the first tile, and beyond the last one.
+    struct Edges {
+        int lead_m = 0, fringe_m = 0, lead_n = 0, fringe_n = 0;
+    };
+    /// Runs the call with these edges: an operand that has a lead is read in place from there on.
+    void run_edges(GemmProblem<float>& p, PipelinedForms forms, const Edges& edges) {
+        run(p, forms, [&](GemmPipelinedPlan& plan) {
+            plan.lead_m = edges.lead_m;
+            plan.fringe_m = edges.fringe_m;
+            plan.lead_n = edges.lead_n;
+            plan.fringe_n = edges.fringe_n;
+            if (plan.lead_m > 0) plan.pack_a = false;
+            if (plan.lead_n > 0) plan.pack_b = false;
+            const MatrixView<float> c = p.c.before();
+            const auto tiles = [](std::int64_t extent, int block) {
+                return static_cast<unsigned>(pipelined_pieces(extent, block));
+            };
+            const unsigned tiles_m = tiles(c.rows - plan.edge_rows(), plan.form.tile().block_m);
+            const unsigned tiles_n =
+                tiles(c.columns - plan.edge_columns(), plan.form.tile().block_n);
+            plan.load = {tiles_m, tiles_n, 0, plan.load.steps, tiles_m * tiles_n};
+        });
     }
 };
 
@@ -277,7 +299,7 @@ TEST_F(GemmPipelined, ExactWhereOnlySomeTilesAreCut) {
     const auto plan = [](const GemmProblem<float>& p, PipelinedForms forms) {
         const auto& c = p.c.before();
         return plan_gemm_pipelined(c.rows, c.columns, p.a.before().columns, PipelinedLayout::other,
-                                   PipelinedLayout::other, std::size_t{1} << 34, 0, forms);
+                                   PipelinedLayout::other, std::size_t{1} << 34, 0, 0, forms);
     };
     const GemmPipelinedPlan whole = plan(p, PipelinedForms::whole);
     EXPECT_EQ(whole.load.tiles_m * whole.load.tiles_n, 17u * 8);
@@ -285,11 +307,56 @@ TEST_F(GemmPipelined, ExactWhereOnlySomeTilesAreCut) {
     EXPECT_EQ(whole.fringe_n, 3);
     GemmProblem<float> q({128 * 17 + 1, 64 * 20, 64 * 12}, 8);
     const GemmPipelinedPlan sliced = plan(q, PipelinedForms::sliced);
-    EXPECT_EQ(sliced.load.cut, 340u % 132 + 132);
+    EXPECT_EQ(sliced.load.blocks, 130u);  // two multiprocessors are spared for the edge
+    EXPECT_EQ(sliced.load.cut, 340u % 130 + 130);
     EXPECT_EQ(sliced.fringe_m, 1);
     if (emulated) return;  // takes too long
     expect_exact(p);
     expect_exact(q);
+}
+
+/// Operands whose lines begin beside multiples of 16 bytes, by every distance: the rows before the
+/// first such place are edges. Few and many of them, on all sides or some; neighbours along k and
+/// along m or n; k of more and less than the edges' pieces.
+TEST_F(GemmPipelined, ExactWhereEdgesAreLeft) {
+    const auto shifted = [](bool by_column, std::int64_t offset) {
+        return Storage{.name = "shifted", .by_column = by_column, .ld_factor = 4, .offset = offset};
+    };
+    struct Case {
+        Shape shape;
+        int shift_a, shift_b;  // 0: not its lead
+        Edges edges;
+    };
+    for (const Case& one :
+         {Case{{136, 264, 37}, 1, 3, {3, 1, 1, 3}}, Case{{133, 259, 530}, 3, 2, {1, 0, 2, 1}},
+          Case{{67, 70, 130}, 2, 0, {2, 1, 0, 0}}, Case{{130, 258, 513}, 0, 1, {0, 0, 3, 1}},
+          Case{{129, 260, 1100}, 0, 0, {0, 1, 0, 4}}})
+        for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced})
+            for (const bool negates : {false, true}) {
+                // What is not led lies along k.
+                const Storage a = shifted(one.shift_a > 0, one.shift_a);
+                const Storage b = shifted(one.shift_b == 0, one.shift_b);
+                const Storage c = negates ? storages[1] : shifted(false, 4 - one.edges.lead_n);
+                GemmProblem<float> p(one.shape, 5, a, b, c);
+                p.fill_integers();
+                p.alpha = negates ? -1 : 2;
+                p.beta = negates ? 3 : 0;
+                run_edges(p, forms, one.edges);
+                EXPECT_TRUE(exact(p)) << static_cast<int>(forms);
+            }
+}
+
+/// beta = 0 overwrites NaN in edges, too, and what lies beside A, B and C is not read as theirs.
+TEST_F(GemmPipelined, EdgesOverwriteNan) {
+    const Storage shifted = {.name = "shifted", .ld_extra = 3, .offset = 3};
+    GemmProblem<float> p(
+        {130, 261, 40}, 9,
+        {.name = "shifted_by_column", .by_column = true, .ld_extra = 2, .offset = 2}, shifted,
+        shifted);
+    p.fill_integers();
+    p.c.fill([] { return std::numeric_limits<float>::quiet_NaN(); });
+    run_edges(p, PipelinedForms::whole, {2, 0, 1, 3});
+    EXPECT_TRUE(exact(p));
 }
 
 /// Pieces of three and more blocks, blocks with pieces of two tiles, fringes.
@@ -480,7 +547,7 @@ TEST(GemmPipelinedPlan, CoversEveryShapeOnce) {
                     for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced}) {
                         SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
                         const auto plan = plan_gemm_pipelined(m, n, k, a, L::mapped,
-                                                              std::size_t{1} << 40, 0, forms);
+                                                              std::size_t{1} << 40, 0, 0, forms);
                         ASSERT_TRUE(plan.fits);
                         ASSERT_LE(plan.load.cut, 2 * pipelined_multiprocessors);
                         ASSERT_LE(plan.load.blocks, pipelined_multiprocessors);
@@ -524,7 +591,7 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     const auto plan = [](std::int64_t m, std::int64_t n, std::int64_t k,
                          std::size_t memory = std::size_t{1} << 40) {
         const auto along_m = PipelinedLayout::mapped;
-        return plan_gemm_pipelined(m, n, k, along_m, along_m, memory, 0, PipelinedForms::whole);
+        return plan_gemm_pipelined(m, n, k, along_m, along_m, memory, 0, 0, PipelinedForms::whole);
     };
     EXPECT_EQ(plan(4096, 4096, 2048).load.chain, 0u);
     EXPECT_EQ(plan(4096, 4096, 2049).load.chain, 26u);  // of 129 steps
@@ -565,9 +632,34 @@ TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {
     EXPECT_EQ(odd.fringe_n, 1);
     EXPECT_TRUE(odd.pack_a && odd.pack_b);
     EXPECT_LT(odd.seconds, 1.06 * whole.seconds);
-    EXPECT_GT(odd.below.seconds + odd.beside.seconds, 0);
     EXPECT_EQ(plan(4101, L::other, L::other, much).fringe_m, 0);
     EXPECT_FALSE(plan_gemm_pipelined(std::int64_t{1} << 31, 1, 1, L::mapped, L::mapped, much).fits);
+}
+
+/// Of operands that begin beside a multiple of 16 bytes, large ones have edges: packing them would
+/// take longer. Beside columns of C, so many more that tiles of the others consist of 16 bytes.
+TEST(GemmPipelinedPlan, ShiftedOperandsHaveEdgesOrArePacked) {
+    using L = PipelinedLayout;
+    constexpr std::size_t much = std::size_t{1} << 40;
+    const auto plan = [](std::int64_t n, L a, L b) {
+        return plan_gemm_pipelined(n, n, n, a, b, much, 1, 3);
+    };
+    for (const std::int64_t n : {2048, 4096}) {
+        const auto both = plan(n, L::shifted, L::shifted);
+        EXPECT_FALSE(both.pack_a || both.pack_b);
+        EXPECT_EQ(both.pack_a_bytes + both.pack_b_bytes, 0u);
+        EXPECT_LT(both.load.blocks, 132u);  // some are spared
+        EXPECT_EQ(both.lead_m, 3);
+        EXPECT_EQ(both.fringe_m, 1);
+        EXPECT_EQ(both.lead_n, 1);
+        EXPECT_EQ(both.fringe_n, 3);
+        EXPECT_LT(both.seconds, plan(n, L::other, L::other).seconds);
+        const auto turned = plan(n, L::along_k, L::shifted);
+        EXPECT_EQ(turned.lead_m, 0);
+        EXPECT_EQ(turned.lead_n, 1);
+        EXPECT_EQ(plan(n, L::shifted, L::other).lead_n, 0);
+    }
+    EXPECT_TRUE(plan_gemm_pipelined(128, 4096, 4096, L::shifted, L::mapped, much, 1).pack_a);
 }
 
 }  // namespace

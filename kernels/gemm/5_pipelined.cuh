@@ -25,6 +25,10 @@
 //                |b0       : b3|b1       : b3|b2       : b3|
 //                |tile 0       |tile 1       |tile 2       |
 //
+//   edges        rows and columns of C before the first tile, where operands begin beside multiples
+//                of 16 bytes, and few beyond the last one, have a kernel of their own (edges.cuh)
+//                and some multiprocessors, while the others multiply
+//
 // Limit: issue slots are 90 % busy, and one in fifteen of what they issue is no multiply-add. Loads
 // from shared memory take longer where ptxas bunches them (pipelined_columns.cuh), multiply-adds
 // where neighbours read one of the two banks of registers more often than the other. In the sliced
@@ -167,8 +171,8 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
         if (threadIdx.x == 0) make_barriers(work, shared);
         __syncthreads();
         device::wait_for_launcher();
-        // Blocks of a call's own next kernel would gather where this one ends first.
-        if (work.ends) device::let_dependents_start();
+        // Where pieces' sums are added up, those blocks would gather where this kernel ends first.
+        if (work.early) device::let_dependents_start();
         // The same for a warp's lanes, as the compiler can see.
         const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
         const int loader = warp - t.multipliers() / 32;

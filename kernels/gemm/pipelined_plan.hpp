@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sliced_plan.hpp"
+#include "edges_plan.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -41,10 +41,6 @@ struct PipelinedForm {
         return block;
     }
 };
-
-/// Rows of C below the last tile row, or columns beside the last tile column, at most, that may be
-/// left to the rung sliced, so that they need no tiles of their own.
-inline constexpr int pipelined_fringe = 4;
 
 /// Steps `first` to before `last` of a tile's k; none after a block's last piece.
 struct PipelinedPiece {
@@ -140,6 +136,7 @@ struct PipelinedWorkload {
 /// How an operand's elements lie.
 enum class PipelinedLayout {
     mapped,   // neighbours share k, 16-byte aligned: the copy engine reads it in place
+    shifted,  // the same from one of the first rows on: those before are edges, or it is packed
     by_rows,  // neighbours lie along k, likewise: the copy engine can bring A's tiles by rows
     along_k,  // neighbours lie along k, rows at 16-byte steps: threads can turn A's tiles
     other,    // it is packed first
@@ -149,8 +146,8 @@ enum class PipelinedForms { all, whole, sliced };
 
 struct GemmPipelinedPlan {
     PipelinedWorkload load;
-    int fringe_m = 0, fringe_n = 0;  // rows and columns of C left to the rung sliced
-    GemmSlicedPlan below, beside;
+    // Rows and columns of C, before the first tile and beyond the last one, left to another kernel.
+    int lead_m = 0, lead_n = 0, fringe_m = 0, fringe_n = 0;
     PipelinedForm form;
     bool turn_a = false, pack_a = false, pack_b = false;
     int skip = 0;  // steps of k begin so many elements before, where A is 16-byte aligned
@@ -159,6 +156,9 @@ struct GemmPipelinedPlan {
     std::size_t scratch_bytes = 0;
     double seconds = 0;
     bool fits = false;
+
+    constexpr int edge_rows() const { return lead_m + fringe_m; }
+    constexpr int edge_columns() const { return lead_n + fringe_n; }
 };
 
 /// Elements from k to k of a packed operand.
@@ -200,11 +200,13 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// sums that meet, or a kernel that adds them up; where sums are set aside; a launch; how much
 /// longer it takes where threads turn A; bytes that packing moves; the steps of a tile at least.
 /// And where an element, not 16 bytes, of C is stored at a time, how much more each tile takes, and
-/// its steps at least.
+/// its steps at least; and an item of edges, each of its pieces of k, how much longer one takes
+/// that is read by elements, and each piece of the last one, if that follows tiles.
 struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.3, most = 8,
            meeting = 1.5, sums_apart = 9, aside = 2.1, launch = 3, turn = 1.013,
-           packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0;
+           packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0, edge = 1.5,
+           edge_piece = 2.2, edge_elements = 1.6, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the pre-pass.
@@ -255,54 +257,93 @@ constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n,
     return load;
 }
 
-/// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes. `a_shift`:
-/// where A, whose layout is `along_k`, begins, in elements from a multiple of 16 bytes.
+/// Of edges, the microseconds that all items take, each by a block; two are on a multiprocessor.
+/// `below`, `beside`: their long extents.
+constexpr double gemm_edges_work(std::int64_t below, std::int64_t beside, std::int64_t k,
+                                 bool beside_in_vectors) {
+    constexpr PipelinedCosts cost = pipelined_costs;
+    const double each =
+        cost.edge + cost.edge_piece * static_cast<double>(pipelined_pieces(k, GemmEdge::depth));
+    const auto items = [](std::int64_t extent) {
+        return static_cast<double>(pipelined_pieces(extent, GemmEdge::rows));
+    };
+    return each * (items(below) + items(beside) * (beside_in_vectors ? 1 : cost.edge_elements));
+}
+
+/// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes. The shifts:
+/// where A, if its layout is `along_k` or `shifted`, and B, if `shifted`, begin, in elements from a
+/// multiple of 16 bytes.
 constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, std::int64_t k,
                                                 PipelinedLayout a, PipelinedLayout b,
                                                 std::size_t most_scratch, int a_shift = 0,
+                                                int b_shift = 0,
                                                 PipelinedForms forms = PipelinedForms::all) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
     GemmPipelinedPlan best;
     double least = 0;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
-    const bool ragged = n % 4 != 0 || b == PipelinedLayout::other;  // how C lies, supposedly
-    const auto fringe = [](std::int64_t extent, int block) {
-        const std::int64_t rest = extent % block;
-        return extent > block && rest <= pipelined_fringe ? static_cast<int>(rest) : 0;
+    // Rows or columns before the first tile; and beyond the last one, where they are few, or where
+    // then there are some before, too, and the others come in fours.
+    const auto lead = [](PipelinedLayout layout, int shift) {
+        return layout == PipelinedLayout::shifted ? 4 - shift : 0;
+    };
+    const auto fringe = [](std::int64_t extent, int block, int lead) {
+        const std::int64_t rest = (extent - lead) % block, part = lead > 0 ? rest % 4 : 0;
+        return static_cast<int>(rest + lead <= GemmEdge::most   ? rest
+                                : part + lead <= GemmEdge::most ? part
+                                                                : 0);
     };
     const bool along_k = a == PipelinedLayout::by_rows || a == PipelinedLayout::along_k;
-    for (int way = 0; way < 8; ++way) {
-        // Whether threads turn A's tiles, fringes are left, and tiles are sliced.
-        const bool turn = way % 2 == 1, leave = way / 2 % 2 == 1, sliced = way / 4 == 1;
+    for (int way = 0; way < 16; ++way) {
+        // Whether threads turn A's tiles, edges are left, tiles are sliced, and multiprocessors
+        // are spared for the edges.
+        const bool turn = way % 2 == 1, leave = way / 2 % 2 == 1, sliced = way / 4 % 2 == 1;
+        const bool spare = way / 8 == 1;
         GemmPipelinedPlan plan;
         if (sliced) plan.form = {4, a == PipelinedLayout::by_rows, true};
         const PipelinedCosts cost = sliced ? pipelined_sliced_costs : pipelined_costs;
         const GemmTile t = plan.form.tile();
-        const int fringe_m = fringe(m, t.block_m), fringe_n = fringe(n, t.block_n);
-        if ((turn && (sliced || !along_k)) || (leave && fringe_m + fringe_n == 0) ||
+        if ((turn && (sliced || !along_k)) || (spare && !leave) ||
             forms == (sliced ? PipelinedForms::whole : PipelinedForms::sliced))
             continue;
+        if (leave) {
+            if (m > t.block_m) {
+                plan.lead_m = lead(a, a_shift);
+                plan.fringe_m = fringe(m, t.block_m, plan.lead_m);
+            }
+            if (n > t.block_n) {
+                plan.lead_n = lead(b, b_shift);
+                plan.fringe_n = fringe(n, t.block_n, plan.lead_n);
+            }
+            if (plan.edge_rows() + plan.edge_columns() == 0) continue;
+        }
         plan.turn_a = turn;
         plan.skip = turn ? a_shift : 0;
+        // How C lies, supposedly.
+        const bool ragged = plan.lead_n == 0 && (n % 4 != 0 || b == PipelinedLayout::other ||
+                                                 b == PipelinedLayout::shifted);
         const std::int64_t steps = pieces(k + plan.skip, plan.form.depth());
-        plan.pack_a = !turn && !plan.form.a_by_rows && a != PipelinedLayout::mapped;
-        plan.pack_b = b != PipelinedLayout::mapped;
-        double rest = 0;  // microseconds
-        if (leave) {
-            plan.fringe_m = fringe_m;
-            plan.fringe_n = fringe_n;
-            if (fringe_m > 0) plan.below = plan_gemm_sliced(fringe_m, n, k, most_scratch);
-            if (fringe_n > 0)
-                plan.beside = plan_gemm_sliced(m - fringe_m, fringe_n, k, most_scratch);
-            if ((fringe_m > 0 && !plan.below.fits) || (fringe_n > 0 && !plan.beside.fits)) continue;
-            rest = 1e6 * (plan.below.seconds + plan.beside.seconds);
-        }
-        const std::int64_t tiles_m = pieces(m - plan.fringe_m, t.block_m);
-        const std::int64_t tiles_n = pieces(n - plan.fringe_n, t.block_n);
+        plan.pack_a =
+            !turn && !plan.form.a_by_rows && a != PipelinedLayout::mapped && plan.lead_m == 0;
+        plan.pack_b = b != PipelinedLayout::mapped && plan.lead_n == 0;
+        const std::int64_t rows = m - plan.edge_rows(), columns = n - plan.edge_columns();
+        const std::int64_t tiles_m = pieces(rows, t.block_m), tiles_n = pieces(columns, t.block_n);
         const std::int64_t tiles = tiles_m * tiles_n;
-        constexpr std::int64_t at_once = pipelined_multiprocessors;
         if (tiles > (std::int64_t{1} << 31)) continue;
+        const double edges = !leave ? 0
+                                    : gemm_edges_work(plan.edge_rows() > 0 ? columns : 0,
+                                                      plan.edge_columns() > 0 ? rows : 0, k,
+                                                      !turn && !plan.form.a_by_rows);
+        constexpr std::int64_t all_multiprocessors = pipelined_multiprocessors;
+        constexpr double edges_at_once = 2;  // on a multiprocessor
+        std::int64_t at_once = all_multiprocessors;
+        if (spare) {
+            const double meanwhile = cost.step * static_cast<double>(tiles * steps) /
+                                     static_cast<double>(all_multiprocessors);
+            at_once -= static_cast<std::int64_t>(edges / (edges_at_once * meanwhile)) + 1;
+            if (at_once < all_multiprocessors * 9 / 10) continue;
+        }
         const auto packed = [&](bool pack, std::int64_t extent) {
             return pack ? pipelined_packed_bytes(extent, k) : 0;
         };
@@ -341,9 +382,6 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                 static_cast<std::size_t>(t.block_m * t.block_n) * sizeof(float);
             plan.partial_bytes = cut > 0 ? count * 2 * tile_bytes : 0;
             plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes;
-            for (const GemmSlicedPlan& strip : {plan.below, plan.beside})
-                if (strip.scratch_bytes > plan.scratch_bytes)
-                    plan.scratch_bytes = strip.scratch_bytes;
             // Where they are uneven, a block has two pieces, whose costs have the first of them in.
             const std::int64_t known = sliced ? 1 : 3;
             const std::int64_t more = even ? met : met > known ? met - known : 0;
@@ -353,7 +391,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
             // Where sums are set aside, if there is room for that.
-            const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, steps);
+            const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));
             const std::size_t aside_bytes = count * tile_bytes;
             const std::int64_t longest = whole > 0 ? steps : pieces(cut * steps, blocks);
             double aside = 0;
@@ -377,7 +415,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                           (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
             if (plan.pack_a || plan.pack_b)
                 time += gemm_pack_microseconds(plan.pack_a_bytes + plan.pack_b_bytes);
-            plan.seconds = (time + rest) * 1e-6;
+            if (edges > 0) {
+                // What those can do meanwhile that have no tiles, and those that have none in the
+                // last turn; where that is not all, a last item is waited for.
+                const auto last_turn = whole > 0 ? (tiles - cut - 1) % blocks + 1 : blocks;
+                const double meanwhile = edges_at_once * cost.step *
+                                         (static_cast<double>(all_multiprocessors - blocks) * all +
+                                          static_cast<double>((blocks - last_turn) * steps));
+                if (edges > meanwhile)
+                    time += cost.edges_after * static_cast<double>(pieces(k, GemmEdge::depth));
+            }
+            plan.seconds = time * 1e-6;
             plan.fits = true;
             // A slice's sums are never set aside: of a long k, tiles are whole if that takes hardly
             // longer, for smaller errors.

@@ -38,7 +38,7 @@ struct PipelinedWork {
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
     unsigned products;     // of a batch
-    bool ends;             // the call: no other kernel of it follows
+    bool early;            // the next kernel may start at once
     float one = 1;         // which the compiler does not know
 };
 
