@@ -342,7 +342,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const double meanwhile = cost.step * static_cast<double>(tiles * steps) /
                                      static_cast<double>(all_multiprocessors);
             at_once -= static_cast<std::int64_t>(edges / (edges_at_once * meanwhile)) + 1;
-            if (at_once < all_multiprocessors * 9 / 10) continue;
+            if (at_once < all_multiprocessors * 3 / 4) continue;
         }
         const auto packed = [&](bool pack, std::int64_t extent) {
             return pack ? pipelined_packed_bytes(extent, k) : 0;
