@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(GemmEdge::threads, 2)
 
 inline void launch_gemm_edges(device::Stream stream, const GemmEdgesWork& work) {
     constexpr unsigned most = 2 * pipelined_multiprocessors;
-    device::launch_dependent("gemm", gemm_edges, work.items < most ? work.items : most,
-                             GemmEdge::threads, stream, work);
+    device::launch_beside("gemm", gemm_edges, work.items < most ? work.items : most,
+                          GemmEdge::threads, stream, work);
 }
 
 }  // namespace tinyblas

@@ -201,12 +201,13 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// longer it takes where threads turn A; bytes that packing moves; the steps of a tile at least.
 /// And where an element, not 16 bytes, of C is stored at a time, how much more each tile takes, and
 /// its steps at least; and an item of edges, each of its pieces of k, how much longer one takes
-/// that is read by elements, and each piece of the last one, if that follows tiles.
+/// that is read by elements, or from its begin to its end, and a piece of the last one, if that
+/// follows tiles.
 struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.3, most = 8,
            meeting = 1.5, sums_apart = 9, aside = 2.1, launch = 3, turn = 1.013,
            packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0, edge = 1.5,
-           edge_piece = 2.2, edge_elements = 1.6, edges_after = 5;
+           edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the pre-pass.
@@ -257,18 +258,24 @@ constexpr PipelinedWorkload plan_pipelined_batch(std::int64_t m, std::int64_t n,
     return load;
 }
 
-/// Of edges, the microseconds that all items take, each by a block; two are on a multiprocessor.
-/// `below`, `beside`: their long extents.
-constexpr double gemm_edges_work(std::int64_t below, std::int64_t beside, std::int64_t k,
-                                 bool beside_in_vectors) {
-    constexpr PipelinedCosts cost = pipelined_costs;
-    const double each =
-        cost.edge + cost.edge_piece * static_cast<double>(pipelined_pieces(k, GemmEdge::depth));
-    const auto items = [](std::int64_t extent) {
-        return static_cast<double>(pipelined_pieces(extent, GemmEdge::rows));
-    };
-    return each * (items(below) + items(beside) * (beside_in_vectors ? 1 : cost.edge_elements));
-}
+/// Of edges, in microseconds: all items, two at a time on a multiprocessor; and from the first load
+/// to the last store of one. `below`, `beside`: their long extents.
+struct GemmEdgesTime {
+    double all = 0, one = 0;
+
+    constexpr GemmEdgesTime(std::int64_t below, std::int64_t beside, std::int64_t k,
+                            bool beside_in_vectors) {
+        constexpr PipelinedCosts cost = pipelined_costs;
+        const double each =
+            cost.edge + cost.edge_piece * static_cast<double>(pipelined_pieces(k, GemmEdge::depth));
+        const double longer = beside > 0 && !beside_in_vectors ? cost.edge_elements : 1;
+        const auto items = [](std::int64_t extent) {
+            return static_cast<double>(pipelined_pieces(extent, GemmEdge::rows));
+        };
+        all = each * (items(below) + items(beside) * longer);
+        one = all > 0 ? cost.edge_alone * each * longer : 0;
+    }
+};
 
 /// The cheapest plan for an m x n x k product that takes at most `most_scratch` bytes. The shifts:
 /// where A, if its layout is `along_k` or `shifted`, and B, if `shifted`, begin, in elements from a
@@ -331,17 +338,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t tiles_m = pieces(rows, t.block_m), tiles_n = pieces(columns, t.block_n);
         const std::int64_t tiles = tiles_m * tiles_n;
         if (tiles > (std::int64_t{1} << 31)) continue;
-        const double edges = !leave ? 0
-                                    : gemm_edges_work(plan.edge_rows() > 0 ? columns : 0,
-                                                      plan.edge_columns() > 0 ? rows : 0, k,
-                                                      !turn && !plan.form.a_by_rows);
+        const GemmEdgesTime edges(plan.edge_rows() > 0 ? columns : 0,
+                                  plan.edge_columns() > 0 ? rows : 0, k,
+                                  !turn && !plan.form.a_by_rows);
         constexpr std::int64_t all_multiprocessors = pipelined_multiprocessors;
         constexpr double edges_at_once = 2;  // on a multiprocessor
         std::int64_t at_once = all_multiprocessors;
-        if (spare) {
+        if (spare) {  // some more than it takes
             const double meanwhile = cost.step * static_cast<double>(tiles * steps) /
                                      static_cast<double>(all_multiprocessors);
-            at_once -= static_cast<std::int64_t>(edges / (edges_at_once * meanwhile)) + 1;
+            at_once -=
+                static_cast<std::int64_t>(1.08 * edges.all / (edges_at_once * meanwhile)) + 1;
             if (at_once < all_multiprocessors * 3 / 4) continue;
         }
         const auto packed = [&](bool pack, std::int64_t extent) {
@@ -415,15 +422,18 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                           (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
             if (plan.pack_a || plan.pack_b)
                 time += gemm_pack_microseconds(plan.pack_a_bytes + plan.pack_b_bytes);
-            if (edges > 0) {
+            if (edges.all > 0) {
                 // What those can do meanwhile that have no tiles, and those that have none in the
-                // last turn; where that is not all, a last item is waited for.
+                // last turn; where that is not all, a last item is waited for, as where k is long.
                 const auto last_turn = whole > 0 ? (tiles - cut - 1) % blocks + 1 : blocks;
                 const double meanwhile = edges_at_once * cost.step *
                                          (static_cast<double>(all_multiprocessors - blocks) * all +
                                           static_cast<double>((blocks - last_turn) * steps));
-                if (edges > meanwhile)
+                const double waits = edges.one - cost.step * all;
+                if (edges.all > meanwhile)
                     time += cost.edges_after * static_cast<double>(pieces(k, GemmEdge::depth));
+                else if (waits > 0)
+                    time += waits;
             }
             plan.seconds = time * 1e-6;
             plan.fits = true;

@@ -91,6 +91,11 @@ void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3
                       Stream stream, const Arguments&... arguments) {
     launch_dependent_clusters(operation, kernel, grid, 1, block, 0, stream, arguments...);
 }
+template <class... Parameters, class... Arguments>
+void launch_beside(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                   Stream stream, const Arguments&... arguments) {
+    launch(operation, kernel, grid, block, stream, arguments...);
+}
 inline void let_dependents_start() {}
 
 /// Shared memory of the calling block, one Storage for each distinct Tag: what `__shared__ Storage
