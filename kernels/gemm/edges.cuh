@@ -21,8 +21,8 @@
 namespace tinyblas {
 
 struct GemmEdgeShared {
-    static constexpr int depth = GemmEdge::depth, warps = GemmEdge::threads / 32;
-    alignas(16) float across[depth][GemmEdge::most];
+    static constexpr int warps = GemmEdge::threads / 32;
+    alignas(16) float across[GemmEdge::depth][GemmEdge::most];
     alignas(16) float sums[warps][GemmEdge::rows][GemmEdge::most];
 };
 
@@ -30,7 +30,7 @@ struct GemmEdgeShared {
 template <bool vectors>
 class GemmEdgeProduct {
     static constexpr int rows = GemmEdge::rows, most = GemmEdge::most;
-    static constexpr int depth = GemmEdgeShared::depth, warps = GemmEdgeShared::warps;
+    static constexpr int depth = GemmEdge::depth, warps = GemmEdgeShared::warps;
     static constexpr int apart = 32, share = depth / apart, quad = 4;
     static constexpr int at_once = vectors ? share : share / 2;
 
@@ -172,7 +172,8 @@ __global__ void __launch_bounds__(GemmEdge::threads, 2)
     if constexpr (!device::reallocates_registers) {
         device::trap();  // as the rung's
     } else {
-        // A and B are there: the kernel ahead has waited for those that made them.
+        // A and B are there, and packed operands: the kernel that multiplies tiles has waited for
+        // what made them before it let others start, or has ended.
         unsigned& next = device::shared<GemmEdgesWork, unsigned>();
         for (;;) {
             if (threadIdx.x == 0)

@@ -397,7 +397,8 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
             const auto all = whole * static_cast<double>(steps) +
                              static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
-            // Where sums are set aside, if there is room for that.
+            // Where sums are set aside, if there is room for that: by the length of k, whatever it
+            // begins with.
             const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));
             const std::size_t aside_bytes = count * tile_bytes;
             const std::int64_t longest = whole > 0 ? steps : pieces(cut * steps, blocks);

@@ -73,9 +73,9 @@ void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3
     launch_dependent_clusters(operation, kernel, grid, 1, block, 0, stream, arguments...);
 }
 
-/// launch_dependent of a kernel that runs beside the one before it on the stream, and shares only
-/// what both read. That one has waited before it let this one start, so what came before is there;
-/// this one calls wait_for_launcher() last: who waits for it waits for both.
+/// launch_dependent of a kernel that runs beside those of the same call before it on the stream,
+/// and shares only what they read: the first of them has waited before it let others start, so what
+/// came before is there. This one calls wait_for_launcher() last: who waits for it waits for all.
 template <class... Parameters, class... Arguments>
 void launch_beside(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                    Stream stream, const Arguments&... arguments) {
