@@ -42,7 +42,7 @@ struct TensorShared {
     static_assert(Old::elements <= A::elements && Old::elements <= B::elements);
 
     double a[stages][A::elements], b[stages][B::elements];
-    std::uint64_t full[stages], empty[stages];  // in this order: see TensorRing
+    std::uint64_t full[stages], empty[stages], before_first;  // in this order: see TensorRing
 };
 
 /// The ring as one role walks it.
@@ -62,6 +62,7 @@ class TensorRing {
             device::make_barrier(full_ + stage * 8, loaders);
             device::make_barrier(full_ + (stage + Shared::stages) * 8, multipliers);
         }
+        device::make_barrier(before_first(), multipliers);
     }
 
     __device__ __forceinline__ void wait_until_full() const {
@@ -75,10 +76,17 @@ class TensorRing {
         device::arrive_when_copied(at_);
         next();
     }
-    /// For a thread that multiplies: it has read what it needs.
-    __device__ __forceinline__ void leave() {
-        device::arrive(at_ + Shared::stages * 8);
+    /// For a thread that multiplies: it goes on to the next stage, and arrives at this barrier when
+    /// it has used what it read: see device::arrive().
+    __device__ __forceinline__ device::SharedAddress go_on() {
+        const device::SharedAddress empty = at_ + Shared::stages * 8;
         next();
+        return empty;
+    }
+    __device__ __forceinline__ void leave() { device::arrive(go_on()); }
+    /// As if of a stage before the first one: no one waits for it.
+    __device__ __forceinline__ device::SharedAddress before_first() const {
+        return full_ + 2 * Shared::stages * 8;
     }
 
     /// For a thread that multiplies and needs nothing of so many stages.

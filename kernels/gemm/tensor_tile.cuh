@@ -48,6 +48,7 @@ class TensorWarpTile {
         set_to_zero();
         if (chunks == 0) return;
         ring.wait_until_full();
+        device::SharedAddress left = ring.before_first();
         auto a = ring.a() + a_[0], b = ring.b() + b_[0];
         double x[2][8], y[one_slab ? 2 : 1][strips][4];
         load_b(x[0], b, 0, 0);
@@ -66,7 +67,7 @@ class TensorWarpTile {
                 // Goes on to the next chunk, if this one ends and another is to come.
                 const auto go_on = [&](auto&& then) {
                     if (last) {
-                        ring.leave();
+                        left = ring.go_on();
                         if (!more) return;
                         ring.wait_until_full();
                         a = ring.a() + a_[0];
@@ -85,6 +86,7 @@ class TensorWarpTile {
 #pragma unroll
                 for (int r = 0; r < strips; ++r) {
                     device::multiply_fp64(sums[s][r], x[turn % 2], y[now][r]);
+                    if (turn == 0 && r == 0) device::arrive(left);
                     if (r == 0 && s == 0 && !one_slab)
                         load_a(y[0][strips - 1], a, step, strips - 1);
                     if (r == 0 && !many_sums) go_on([] {});
@@ -96,6 +98,7 @@ class TensorWarpTile {
                 }
             }
         }
+        device::arrive(left);
     }
 
     /// Calls use(pair, number) for pairs of sums, in the same order each time.

@@ -59,7 +59,7 @@ struct GemmRingShared {
     static constexpr GemmTile t = gemm_ring_tile;
     alignas(512) float a[t.stages][t.block_k * t.block_m];
     alignas(512) float b[t.stages][t.block_k * t.block_n];
-    std::uint64_t full[t.stages], empty[t.stages];
+    std::uint64_t full[t.stages], empty[t.stages], before_first;  // in this order: see GemmRing
 };
 
 /// The ring as one role walks it: one that waits for stages to be empty begins with parity 1.
@@ -74,6 +74,10 @@ class GemmRing {
     __device__ __forceinline__ device::SharedAddress full() const { return base_ + stage_ * 8; }
     __device__ __forceinline__ device::SharedAddress empty() const {
         return base_ + (stages + stage_) * 8;
+    }
+    /// As if of a stage before the first one: no one waits for it.
+    __device__ __forceinline__ device::SharedAddress before_first() const {
+        return base_ + 2 * stages * 8;
     }
     __device__ __forceinline__ void wait_full() const { device::wait_for_phase(full(), parity_); }
     __device__ __forceinline__ void wait_empty() const { device::wait_for_phase(empty(), parity_); }
@@ -388,6 +392,7 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             device::make_barrier(ring.full(), loaders);
             device::make_barrier(ring.empty(), t.multipliers() / 32);
         }
+        device::make_barrier(ring.before_first(), t.multipliers() / 32);
         device::publish_barriers();
     }
     __syncthreads();
@@ -439,12 +444,14 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     }
     GemmRing ring(shared, 0);
     GemmRingSums<a_along_k, b_along_k> sums(static_cast<int>(threadIdx.x), shared);
+    device::SharedAddress left = ring.before_first();  // the stage before: see device::arrive()
 #pragma unroll 1
     for (unsigned step = 0; step < steps; ++step, ring.advance()) {
         ring.wait_full();
-        sums.multiply(ring.stage());
         __syncwarp();
-        if (lane == 0) device::arrive(ring.empty());
+        if (lane == 0) device::arrive(left);
+        left = ring.empty();
+        sums.multiply(ring.stage());
     }
     // Found out anew rather than kept in registers through the main loop.
     const GemmRingCorner here(work, device::opaque(blockIdx.x));

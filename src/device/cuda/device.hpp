@@ -544,7 +544,11 @@ __device__ __forceinline__ void publish_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" ::
                      : "memory");
 }
-/// Arrives: what the thread has read and written lies before the end of the phase.
+/// Arrives: what the thread has read and written lies before the end of the phase. But loads from
+/// shared memory whose values have not come may be overtaken by far where other blocks' loads from
+/// memory are in their way, and then find what the next copy brings (seen on an H100). So values
+/// must have been used before, and the compiler must see a jump between: it moves this ahead of
+/// arithmetic, but not across jumps. The next turn of a loop is such a place.
 __device__ __forceinline__ void arrive(SharedAddress barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
