@@ -2,7 +2,6 @@
 // Compiles the rung tensor of gemm, which needs compute capability 9.0a.
 #include "gemm_tensor.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -58,8 +57,8 @@ void launch(device::Stream stream, const GemmTensorWork& work) {
 }  // namespace
 
 GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_scratch) {
-    const TensorPitch pitch = std::max(pitch_of(call.a), pitch_of(call.b.transposed()));
-    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, pitch, most_scratch);
+    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, pitch_of(call.a),
+                            pitch_of(call.b.transposed()), most_scratch);
 }
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,

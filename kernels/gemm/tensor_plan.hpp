@@ -26,10 +26,11 @@ struct GemmTensorTile {
     int min_blocks;         // launch bounds: blocks that must fit a multiprocessor
     int loader_registers;   // that the threads that load keep, a multiple of 8
     bool spread, swizzles;  // how tiles lie in shared memory (tensor_loader.cuh)
-    // Microseconds on an H200, measured: a chunk of a block alone on its multiprocessor, and of one
-    // of many; a tile besides its chunks; two parts that meet; a launch.
+    // Microseconds, measured on an H200, fitted to 900 products on an H100, whose multiprocessors
+    // are the same: a chunk of a block alone on its multiprocessor, and of one of many; a tile
+    // besides its chunks; two parts that meet; a launch.
     double chunk_alone, chunk, tile, meeting, launch;
-    double longer[4];  // how many times as long chunks take, by TensorPitch
+    double longer[4];  // for each operand, by TensorPitch: the part by which chunks take longer
 
     static constexpr int loaders = 128;  // threads
     constexpr int warps_n() const { return block_n / warp_n; }
@@ -51,12 +52,12 @@ struct GemmTensorTile {
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
     // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, tile, meeting, launch; longer
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {1, 1,    1.05, 1.1 }},
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {1, 1,    1.06, 1.12}},
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.359, 0.29,  0.36, 2.71, 1.92, {1, 1,    1.2,  1.11}},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.365, 0.313, 0.25, 2.04, 2.09, {1, 1.07, 1.45, 1.22}},
-    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.21,  0.176, 0.22, 1.87, 1.82, {1, 1.17, 1.5,  1.4 }},
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  0.16, 1.89, 1.69, {1, 1.05, 1.4,  1.56}},
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}},
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.1,  0.03}},
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.17, 0.07}},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.08, 0.28, 0.14}},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.15, 1.82, {0, 0.1,  0.39, 0.21}},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.15,  0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }},
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
@@ -83,7 +84,7 @@ constexpr bool gemm_tensor_waits(int entry) { return entry == 0; }
 /// long that takes, in microseconds.
 inline constexpr unsigned gemm_tensor_many_parts = 8;
 constexpr double gemm_tensor_apart(unsigned parts, double bytes) {
-    return 3.8 + 0.045 * parts + 6e-8 * bytes;
+    return 2.5 + 0.045 * parts + 6e-8 * bytes;
 }
 
 /// The chunks of the last `cut` tiles are shared by `workers` blocks: each tile's by equally many,
@@ -193,17 +194,15 @@ constexpr double gemm_tensor_with_traffic(double work, double bytes) {
 /// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its
 /// memory traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
-                                     std::int64_t k, TensorPitch pitch = TensorPitch::lines) {
+                                     std::int64_t k, TensorPitch a = TensorPitch::lines,
+                                     TensorPitch b = TensorPitch::lines) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     // `count` blocks side by side.
     const auto chunk = [&](unsigned count) {
         const double shared =
             t.chunk * ((count + gemm_tensor_multiprocessors - 1) / gemm_tensor_multiprocessors);
-        // Small tiles by elements take longer still where blocks share a multiprocessor.
-        const bool crowded = pitch == TensorPitch::elements && t.block_n == 32 &&
-                             count > gemm_tensor_multiprocessors;
         return (shared > t.chunk_alone ? shared : t.chunk_alone) *
-               t.longer[static_cast<int>(pitch)] * (crowded ? 1.14 : 1);
+               (1 + t.longer[static_cast<int>(a)] + t.longer[static_cast<int>(b)]);
     };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     unsigned rest = plan.whole % t.at_once();
@@ -229,10 +228,11 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
         time +=
             (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile + adding;
     }
-    constexpr double l2_bytes = 30e6, size = sizeof(double);
+    constexpr double l2_bytes = 55e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
     double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
-    // Pieces that begin at different k do not find each other's operands in the L2 cache.
+    // Pieces that begin at different k do not find each other's operands in the L2 cache, where
+    // these are larger.
     if (plan.straddles() && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
                  (t.block_m + t.block_n);
@@ -241,10 +241,11 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
 
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
 /// GPU are cut, if the memory for parts suffices: equally for all blocks, with the tiles of another
-/// turn or without; into 2, 3, 4, 6, 8, 12 ... each; or a few in a line.
-/// @param pitch  of the operand that is worse
+/// turn or without; into 2, 3, 4, 6, 8, 12 ... each; or a few in a line. `a`, `b`: how operands
+/// lie.
 constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::int64_t k,
-                                          TensorPitch pitch = TensorPitch::lines,
+                                          TensorPitch a = TensorPitch::lines,
+                                          TensorPitch b = TensorPitch::lines,
                                           std::size_t most_scratch = static_cast<std::size_t>(-1)) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     GemmTensorPlan best;
@@ -253,7 +254,7 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
         const GemmTensorTile& t = gemm_tensor_table[entry];
         const auto consider = [&](GemmTensorSplit split) {
             GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
-            plan.seconds = gemm_tensor_seconds(plan, m, n, k, pitch);
+            plan.seconds = gemm_tensor_seconds(plan, m, n, k, a, b);
             // Of two that take as long, the one whose tiles are whole.
             if (split.cut > 0) plan.seconds += 0.3e-6;
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))

@@ -66,7 +66,7 @@ struct GemmEntry {
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
     // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads  TFLOP/s, turn
-    {Scalar::float32, 90, 90,  0.12, { 64,  64, 16,  32, 32,   8, 4,  6,  4,  32, 0},       44.8, 0.6},
+    {Scalar::float32, 90, 90,  0.05, { 64,  64, 16,  32, 32,   8, 4,  6,  4,  32, 0},       44.8, 0.6},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
     {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 3, 6},  24.5, 6.0},
