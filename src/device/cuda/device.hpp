@@ -495,8 +495,8 @@ __device__ __forceinline__ void copy_async(SharedPointer<T> to, const T* from, i
     constexpr int bytes = count * sizeof(T);
     const int valid_bytes = valid * static_cast<int>(sizeof(T));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(to.address()),
-                     "l"(from), "r"(valid_bytes)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to.address()), "l"(from),
+                     "r"(valid_bytes)
                      : "memory");
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to.address()), "l"(from),
