@@ -197,15 +197,16 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and a piece of a tile; where tiles have no more
 /// than two pieces, `of_two` instead, more with each of the piece's steps, up to a limit; parts of
-/// sums that meet, or a kernel that adds them up; where sums are set aside; a launch; how much
-/// longer it takes where threads turn A; bytes that packing moves; the steps of a tile at least.
+/// sums that meet, or a kernel that adds them up; each of a helper's pieces; where sums are set
+/// aside; a launch; how much longer it takes where threads turn A; bytes that packing moves; the
+/// steps of a tile at least.
 /// And where an element, not 16 bytes, of C is stored at a time, how much more each tile takes, and
 /// its steps at least; and an item of edges, each of its pieces of k, how much longer one takes
 /// that is read by elements, or from its begin to its end, and a piece of the last one, if that
 /// follows tiles.
 struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, piece = 6.8, of_two = 2.4, of_step = 0.3, most = 8,
-           meeting = 1.5, sums_apart = 9, aside = 2.1, launch = 3, turn = 1.013,
+           meeting = 1.5, sums_apart = 9, helping = 0, aside = 2.1, launch = 3, turn = 1.013,
            packed_bytes = 3.75e6, least = 0, ragged = 0, ragged_least = 0, edge = 1.5,
            edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
@@ -217,12 +218,13 @@ constexpr double gemm_pack_microseconds(std::size_t packed_bytes) {
 /// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
 inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .tile = 2.1,
-                                                          .next = 0.9,
+                                                          .next = 1.4,
                                                           .piece = 3.85,
                                                           .of_two = 3.85,
                                                           .of_step = 0,
                                                           .meeting = 1.2,
                                                           .sums_apart = 1e9,
+                                                          .helping = 1.6,
                                                           .least = 3.7,
                                                           .ragged = 1.5,
                                                           .ragged_least = 3.3};
@@ -367,14 +369,24 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t split = at_once / tiles, last = tiles % at_once;
         const std::int64_t helpers = at_once - tiles;
         const std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
+        // Helpers should take as long as the others; how long, in steps, that of both takes that
+        // takes longer.
+        const auto together = [&](std::int64_t own) {
+            const double helper = static_cast<double>(helped) *
+                                  (static_cast<double>(steps - own) + cost.helping / cost.step);
+            return helper > static_cast<double>(own) ? helper : static_cast<double>(own);
+        };
+        const auto alike = static_cast<std::int64_t>(
+            static_cast<double>(helped) * (static_cast<double>(steps) + cost.helping / cost.step) /
+            static_cast<double>(helped + 1));
+        const std::int64_t own_steps = together(alike) <= together(alike + 1) ? alike : alike + 1;
         const Cut cuts[] = {
             {0, tiles < at_once ? tiles : at_once, 0, false},
             {tiles, split > 1 ? tiles * split : 0, split, true},
             {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0, false},
             {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0, false},
-            // Helpers have as many steps as the others.
-            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, true,
-             pieces(helped * steps, helped + 1), helped}};
+            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, true, own_steps,
+             helped}};
         for (const auto& [cut, blocks, met, even, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
                 (cut > 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
@@ -395,8 +407,9 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const double meeting = cost.meeting * static_cast<double>(more);
             plan.sums_apart = meeting > cost.sums_apart;
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
-            const auto all = whole * static_cast<double>(steps) +
-                             static_cast<double>(own > 0 ? own : pieces(cut * steps, blocks));
+            const auto all =
+                whole * static_cast<double>(steps) +
+                (own > 0 ? together(own) : static_cast<double>(pieces(cut * steps, blocks)));
             // Where sums are set aside, if there is room for that: by the length of k, whatever it
             // begins with.
             const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));

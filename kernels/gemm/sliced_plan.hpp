@@ -64,7 +64,9 @@ constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tile
     const std::int64_t blocks = tiles * cut.units();
     const std::int64_t rounds = (blocks + sliced_multiprocessors - 1) / sliced_multiprocessors;
     const int steps = cut.depth / entry.tile.tile.block_k;
-    return t.launch + static_cast<double>(rounds) * (t.block + steps * t.step) +
+    const double shared = static_cast<double>(rounds) * (t.block + steps * t.step);
+    const double alone = t.block + steps * t.alone;
+    return t.launch + (shared > alone ? shared : alone) +
            (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0) +
            (cut.parts > 1 ? 1.6 + 1e-4 * cut.parts * entry.tile.vectors() : 0);
 }
