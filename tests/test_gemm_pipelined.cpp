@@ -568,6 +568,12 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
     EXPECT_EQ(helped.load.helped, 3u);
     EXPECT_EQ(helped.load.blocks, 98u + 33);
     EXPECT_NO_FATAL_FAILURE(check(helped));
+    // 120 tiles of 12 steps: the last ones of ten tiles would take a helper longer.
+    const GemmPipelinedPlan short_k = plan_gemm_pipelined(
+        512, 1920, 768, L::mapped, L::mapped, std::size_t{1} << 40, 0, 0, PipelinedForms::sliced);
+    EXPECT_EQ(short_k.load.tiles_m * short_k.load.tiles_n, 120u);
+    EXPECT_EQ(short_k.load.steps, 12u);
+    EXPECT_EQ(short_k.load.own, 0u);
     EXPECT_TRUE(plan(1024).form.sliced);
     EXPECT_EQ(plan(1024).load.cut, 0u);  // 128 tiles
     EXPECT_FALSE(plan(4096).form.sliced);

@@ -185,6 +185,18 @@ TEST(GemmSlicedCall, FollowsItsPlan) {
         }
 }
 
+// Where a multiprocessor can have several blocks, one alone takes as long as a few.
+TEST(GemmSlicedPlan, LoneBlocksTakeLonger) {
+    for (const int entry : {9, 10}) {
+        const SlicedTimes& times = sliced_table[entry].times;
+        const SlicedCut cut = sliced_cut(sliced_table[entry].tile.tile, 512, 0, 1);
+        const double one = sliced_microseconds(sliced_table[entry], 1, cut);
+        EXPECT_GT(one, times.launch + times.block + 32 * times.step);
+        EXPECT_EQ(one, sliced_microseconds(sliced_table[entry], 2 * 132, cut));
+        EXPECT_LT(one, sliced_microseconds(sliced_table[entry], 5 * 132, cut));
+    }
+}
+
 // Squares may be made transposed, by the layouts of A and B: that does not show in the bits.
 TEST(GemmSlicedCall, LayoutsOfSquaresGiveTheSameBits) {
     Context context;

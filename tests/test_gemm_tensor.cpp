@@ -316,6 +316,8 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     // Small tiles suffer from lines between sectors.
     EXPECT_EQ(plan_gemm_tensor(577, 577, 577).entry, 3);
     EXPECT_LT(plan_gemm_tensor(577, 577, 577, TensorPitch::pairs, TensorPitch::pairs).entry, 3);
+    EXPECT_GT(plan_gemm_tensor(577, 577, 577, TensorPitch::pairs, TensorPitch::pairs).seconds,
+              plan_gemm_tensor(577, 577, 577, TensorPitch::pairs).seconds);
     // What is copied one by one takes longer.
     EXPECT_GT(plan_gemm_tensor(1023, 1023, 1023, TensorPitch::elements).seconds,
               plan_gemm_tensor(1023, 1023, 1023).seconds);
