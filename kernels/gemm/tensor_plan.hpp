@@ -30,7 +30,9 @@ struct GemmTensorTile {
     // are the same: a chunk of a block alone on its multiprocessor, and of one of many; a tile
     // besides its chunks; two parts that meet; a launch.
     double chunk_alone, chunk, tile, meeting, launch;
-    double longer[4];  // for each operand, by TensorPitch: the part by which chunks take longer
+    // The parts by which chunks take longer: for each operand, by TensorPitch; in a line that all
+    // blocks share, whose pieces begin and end anywhere.
+    double longer[4], in_line;
 
     static constexpr int loaders = 128;  // threads
     constexpr int warps_n() const { return block_n / warp_n; }
@@ -51,13 +53,13 @@ struct GemmTensorTile {
 
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
-    // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, tile, meeting, launch; longer
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}},
-    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}},
-    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}},
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}},
-    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.5,  1.82, {0, 0.12, 0.39, 0.21}},
-    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.168, 0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }},
+    // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, tile, meeting, launch; longer, in line
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}, 0   },
+    {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}, 0   },
+    { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}, 0   },
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
+    { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.5,  1.82, {0, 0.12, 0.39, 0.21}, 0.15},
+    { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.168, 0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }, 0   },
 };
 // clang-format on
 inline constexpr int gemm_tensor_entries = std::size(gemm_tensor_table);
@@ -225,8 +227,9 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
             plan.sums_apart
                 ? gemm_tensor_apart(parts, 0.5 * static_cast<double>(plan.scratch_bytes))
                 : meetings * t.meeting;
-        time +=
-            (plan.piece + 1) * chunk(plan.workers) + (plan.straddles() ? 2 : 1) * t.tile + adding;
+        const bool one_line = plan.straddles() && !plan.in_two();
+        time += (plan.piece + 1) * chunk(plan.workers) * (one_line ? 1 + t.in_line : 1) +
+                (plan.straddles() ? 2 : 1) * t.tile + adding;
     }
     constexpr double l2_bytes = 55e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
