@@ -369,16 +369,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t split = at_once / tiles, last = tiles % at_once;
         const std::int64_t helpers = at_once - tiles;
         const std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
-        // Helpers should take as long as the others; how long, in steps, that of both takes that
-        // takes longer.
+        // How long a helper and the others take together, in steps, if those have `own`; and with
+        // how many both take as long, nearly.
+        const double helping = cost.helping / cost.step;
         const auto together = [&](std::int64_t own) {
-            const double helper = static_cast<double>(helped) *
-                                  (static_cast<double>(steps - own) + cost.helping / cost.step);
+            const double helper =
+                static_cast<double>(helped) * (static_cast<double>(steps - own) + helping);
             return helper > static_cast<double>(own) ? helper : static_cast<double>(own);
         };
-        const auto alike = static_cast<std::int64_t>(
-            static_cast<double>(helped) * (static_cast<double>(steps) + cost.helping / cost.step) /
-            static_cast<double>(helped + 1));
+        const auto alike = static_cast<std::int64_t>(static_cast<double>(helped) /
+                                                     static_cast<double>(helped + 1) *
+                                                     (static_cast<double>(steps) + helping));
         const std::int64_t own_steps = together(alike) <= together(alike + 1) ? alike : alike + 1;
         const Cut cuts[] = {
             {0, tiles < at_once ? tiles : at_once, 0, false},
