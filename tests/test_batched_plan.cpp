@@ -171,7 +171,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     for (const std::int64_t n : {72, 80, 96}) expect({n, n, n, 1000}, GemmBatchRoute::tensor, 4);
     for (const std::int64_t n : {49, 64}) expect({n, n, n, 64}, GemmBatchRoute::tile, 7);
     for (const auto& [n, count, entry] :
-         {std::tuple(512, 64, 0), {128, 512, 2}, {64, 1000, 1}, {320, 64, 2}, {512, 2, 3}})
+         {std::tuple(512, 64, 0), {128, 512, 2}, {64, 1000, 2}, {320, 64, 2}, {512, 2, 3}})
         expect({n, n, n, count}, GemmBatchRoute::tensor, entry);
     // Turning an operand takes time, which the rung tensor does not.
     expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);

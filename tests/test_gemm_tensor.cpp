@@ -288,6 +288,28 @@ TEST(GemmTensorPlan, CoversEveryShape) {
                 check_plan(m, n, k);
 }
 
+/// Where memory takes the time for long, blocks have a few tiles each; else they go on until all are
+/// done.
+TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
+    const auto tiles_each = [](const GemmTensorPlan& plan) {
+        return (plan.whole + plan.blocks - 1) / plan.blocks;
+    };
+    const auto batch = [&](std::int64_t n, std::int64_t count, int entry) {
+        const GemmTensorPlan plan = gemm_tensor_batch_plan(entry, n, n, n, count);
+        EXPECT_EQ(plan.whole, plan.tiles());
+        return tiles_each(plan) < plan.whole / gemm_tensor_table[entry].at_once();
+    };
+    EXPECT_EQ(tiles_each(gemm_tensor_plan(2, 1 << 20, 64, 64)), 2u);
+    EXPECT_EQ(tiles_each(gemm_tensor_plan(3, 1 << 20, 32, 32)), 2u);
+    EXPECT_EQ(tiles_each(gemm_tensor_batch_plan(2, 64, 64, 64, 5461)), 1u);
+    EXPECT_TRUE(batch(128, 1365, 2));
+    EXPECT_TRUE(batch(96, 2427, 4));
+    EXPECT_FALSE(batch(96, 1000, 4));  // soon over
+    EXPECT_FALSE(batch(256, 341, 2));  // products take longer
+    EXPECT_EQ(gemm_tensor_plan(2, 8192, 8192, 64).blocks, 264u);
+    EXPECT_EQ(gemm_tensor_plan(1, 1 << 20, 64, 64).blocks, 132u);  // of one at a time
+}
+
 TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_EQ(plan_gemm_tensor(4096, 4096, 4096).cut(), 100u);  // 7 rounds of 132 and these
     EXPECT_EQ(plan_gemm_tensor(2048, 2048, 2048).cut(), 0u);    // 124 left: nearly a round

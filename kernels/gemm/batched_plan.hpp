@@ -193,8 +193,6 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
     if ((x.largest() <= 32 && x.k <= 256) || x.smallest() <= 16 || x.k == 0)
         return gemm_batch_tile(7);
     if (x.smallest() > 32 && x.largest() <= 48 && x.count >= 64) return gemm_batch_tile(8);
-    if (x.smallest() > 56 && x.largest() <= 64 && x.count >= 512)  // memory alone
-        return {GemmBatchRoute::tensor, 1, gemm_tensor_most(1, x.m, x.n, x.k)};
     return fastest_gemm_batch_double(x);
 }
 

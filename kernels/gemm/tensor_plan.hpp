@@ -57,7 +57,7 @@ inline constexpr GemmTensorTile gemm_tensor_table[] = {
     {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}, 0   },
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}, 0   },
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}, 0   },
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.35,  0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
     { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.5,  1.82, {0, 0.12, 0.39, 0.21}, 0.15},
     { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.168, 0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }, 0   },
 };
@@ -128,6 +128,32 @@ struct GemmTensorPlan {
     constexpr bool in_two() const { return straddles() && sharers <= line / chunks + 1; }
 };
 
+/// What a product reads and writes, and what memory does in a microsecond.
+constexpr double gemm_tensor_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
+    return sizeof(double) * (static_cast<double>(k) * (rows + columns) + rows * columns);
+}
+inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
+
+/// Blocks of a plan that moves so many bytes: as many as have places at once, which go on from tile
+/// to tile. But these get apart with time, and what they then ask for at once lies in too many of
+/// memory's pages: 10 to 20 % less comes. So where memory takes the time, and for long, there are
+/// more blocks, which begin in turn, with as few tiles each as it takes to hide their start.
+constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes) {
+    const GemmTensorTile& t = gemm_tensor_table[plan.entry];
+    const unsigned places = plan.whole < t.at_once() ? plan.whole : t.at_once();
+    if (plan.workers > 0) return plan.workers > places ? plan.workers : places;
+    constexpr double long_bytes = 250e6, start = 2;  // microseconds; measured on an H100
+    if (t.min_blocks == 1 || places < t.at_once() || bytes < long_bytes) return places;
+    const double turns = static_cast<double>(plan.whole) / places;
+    const double of_memory = bytes / gemm_tensor_bytes_in_microsecond / turns;  // a tile's time
+    const double idle = of_memory - t.min_blocks * (plan.chunks * t.chunk + t.tile);
+    if (idle * turns <= start) return places;
+    unsigned tiles = 1;
+    while (tiles * idle < start) tiles *= 2;
+    return (plan.whole + tiles - 1) / tiles;
+}
+
 /// The plan that says so, but for `seconds`. Extents are at least 1; all numbers must fit 31 bits.
 constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
                                           GemmTensorSplit split = {}) {
@@ -153,8 +179,7 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
         plan.scratch_bytes = std::size_t{2} * split.workers *
                              static_cast<unsigned>(t.block_m * t.block_n) * sizeof(double);
     }
-    plan.blocks = plan.whole < t.at_once() ? plan.whole : t.at_once();
-    if (plan.blocks < plan.workers) plan.blocks = plan.workers;
+    plan.blocks = gemm_tensor_blocks(plan, gemm_tensor_bytes(m, n, k));
     plan.late_dependents = t.min_blocks > 1 && plan.whole > t.at_once();
     // Where k is too long for the L2 cache to hold what blocks are apart.
     constexpr unsigned long_k = 256;  // chunks
@@ -178,18 +203,17 @@ constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::
     GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k);
     plan.products = static_cast<unsigned>(count);
     plan.whole = plan.tiles();
-    const unsigned at_once = gemm_tensor_table[entry].at_once();
-    plan.blocks = plan.whole < at_once ? plan.whole : at_once;
+    plan.blocks = gemm_tensor_blocks(plan, static_cast<double>(count) * gemm_tensor_bytes(m, n, k));
     plan.together = false;
-    plan.late_dependents = gemm_tensor_table[entry].min_blocks > 1 && plan.whole > at_once;
+    const GemmTensorTile& t = gemm_tensor_table[entry];
+    plan.late_dependents = t.min_blocks > 1 && plan.whole > t.at_once();
     return plan;
 }
 
 /// Microseconds of work that takes so many, and of memory traffic beside it: the two overlap,
 /// nearly.
 constexpr double gemm_tensor_with_traffic(double work, double bytes) {
-    constexpr double bytes_in_microsecond = 3.9e6;
-    const double traffic = bytes / bytes_in_microsecond;
+    const double traffic = bytes / gemm_tensor_bytes_in_microsecond;
     return work > traffic ? work + 0.1 * traffic : traffic + 0.1 * work;
 }
 
@@ -233,13 +257,20 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     }
     constexpr double l2_bytes = 55e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
-    double bytes = operands + size * static_cast<double>(m) * static_cast<double>(n);
+    const double least_bytes = gemm_tensor_bytes(m, n, k);
+    double bytes = least_bytes;
     // Pieces that begin at different k do not find each other's operands in the L2 cache, where
     // these are larger.
     if (plan.straddles() && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
                  (t.block_m + t.block_n);
-    return 1e-6 * (t.launch + gemm_tensor_with_traffic(time, bytes));
+    const double microseconds = t.launch + gemm_tensor_with_traffic(time, bytes);
+    if (plan.workers == 0) return 1e-6 * microseconds;
+    // Parts of sums come late where memory is busy; and of two plans that take as long, the one
+    // whose tiles are whole is taken.
+    const double traffic = least_bytes / gemm_tensor_bytes_in_microsecond;
+    const double busy = traffic < time ? traffic / time : 1;
+    return 1e-6 * (microseconds + 0.3 + 0.25 * busy * traffic);
 }
 
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
@@ -258,8 +289,6 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
         const auto consider = [&](GemmTensorSplit split) {
             GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
             plan.seconds = gemm_tensor_seconds(plan, m, n, k, a, b);
-            // Of two that take as long, the one whose tiles are whole.
-            if (split.cut > 0) plan.seconds += 0.3e-6;
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
                 best = plan;
         };

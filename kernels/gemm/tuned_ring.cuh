@@ -390,9 +390,9 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
         GemmRing ring(shared, 0);
         for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
             device::make_barrier(ring.full(), loaders);
-            device::make_barrier(ring.empty(), t.multipliers() / 32);
+            device::make_barrier(ring.empty(), t.multipliers());
         }
-        device::make_barrier(ring.before_first(), t.multipliers() / 32);
+        device::make_barrier(ring.before_first(), t.multipliers());
         device::publish_barriers();
     }
     __syncthreads();
@@ -448,8 +448,7 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
 #pragma unroll 1
     for (unsigned step = 0; step < steps; ++step, ring.advance()) {
         ring.wait_full();
-        __syncwarp();
-        if (lane == 0) device::arrive(left);
+        device::arrive(left);
         left = ring.empty();
         sums.multiply(ring.stage());
     }
