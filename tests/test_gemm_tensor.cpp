@@ -288,26 +288,33 @@ TEST(GemmTensorPlan, CoversEveryShape) {
                 check_plan(m, n, k);
 }
 
-/// Where memory takes the time for long, blocks have a few tiles each; else they go on until all are
-/// done.
+/// Where memory takes the time for long, blocks have a few tiles each, and there are at least 8
+/// times as many as have places at once; else these go on until all tiles are done.
 TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
     const auto tiles_each = [](const GemmTensorPlan& plan) {
         return (plan.whole + plan.blocks - 1) / plan.blocks;
     };
-    const auto batch = [&](std::int64_t n, std::int64_t count, int entry) {
-        const GemmTensorPlan plan = gemm_tensor_batch_plan(entry, n, n, n, count);
-        EXPECT_EQ(plan.whole, plan.tiles());
-        return tiles_each(plan) < plan.whole / gemm_tensor_table[entry].at_once();
+    const auto squares = [](int entry, std::int64_t n, std::int64_t count) {
+        return gemm_tensor_batch_plan(entry, n, n, n, count);
     };
     EXPECT_EQ(tiles_each(gemm_tensor_plan(2, 1 << 20, 64, 64)), 2u);
     EXPECT_EQ(tiles_each(gemm_tensor_plan(3, 1 << 20, 32, 32)), 2u);
-    EXPECT_EQ(tiles_each(gemm_tensor_batch_plan(2, 64, 64, 64, 5461)), 1u);
-    EXPECT_TRUE(batch(128, 1365, 2));
-    EXPECT_TRUE(batch(96, 2427, 4));
-    EXPECT_FALSE(batch(96, 1000, 4));  // soon over
-    EXPECT_FALSE(batch(256, 341, 2));  // products take longer
+    EXPECT_EQ(tiles_each(gemm_tensor_plan(2, 8192, 8192, 32)), 4u);
+    EXPECT_EQ(tiles_each(squares(2, 64, 5461)), 1u);
+    EXPECT_EQ(tiles_each(squares(2, 128, 1365)), 2u);
+    EXPECT_EQ(tiles_each(squares(2, 128, 682)), 1u);
+    EXPECT_EQ(tiles_each(squares(4, 96, 2427)), 8u);
+    EXPECT_EQ(squares(4, 96, 1000).blocks, 264u);  // soon over
+    EXPECT_EQ(squares(2, 256, 341).blocks, 264u);  // products take longer
     EXPECT_EQ(gemm_tensor_plan(2, 8192, 8192, 64).blocks, 264u);
     EXPECT_EQ(gemm_tensor_plan(1, 1 << 20, 64, 64).blocks, 132u);  // of one at a time
+    EXPECT_EQ(gemm_tensor_plan(2, 64, 64, 64).blocks, 1u);
+}
+
+/// Parts of sums would come late.
+TEST(GemmTensorPlan, WholeTilesWhereMemoryIsBusy) {
+    EXPECT_EQ(plan_gemm_tensor(4096, 64, 4096).workers, 0u);
+    EXPECT_GT(plan_gemm_tensor(2048, 64, 16384).workers, 0u);
 }
 
 TEST(GemmTensorPlan, FillsTheGpu) {

@@ -54,7 +54,7 @@ struct GemmTensorTile {
 // clang-format off
 inline constexpr GemmTensorTile gemm_tensor_table[] = {
     // block m,n,k   warp m,n  stages  blocks  registers  spread  swizzles  chunk alone, of many, tile, meeting, launch; longer, in line
-    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  2.0,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}, 0   },
+    {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.9,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}, 0   },
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}, 0   },
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}, 0   },
     { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.35,  0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
@@ -138,20 +138,21 @@ inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
 /// Blocks of a plan that moves so many bytes: as many as have places at once, which go on from tile
 /// to tile. But these get apart with time, and what they then ask for at once lies in too many of
 /// memory's pages: 10 to 20 % less comes. So where memory takes the time, and for long, there are
-/// more blocks, which begin in turn, with as few tiles each as it takes to hide their start.
+/// more blocks, which begin in turn, with as few tiles each as it takes to hide their start, half
+/// of it at least; and so many turns that it does not matter who is last.
 constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     const unsigned places = plan.whole < t.at_once() ? plan.whole : t.at_once();
     if (plan.workers > 0) return plan.workers > places ? plan.workers : places;
     constexpr double long_bytes = 250e6, start = 2;  // microseconds; measured on an H100
     if (t.min_blocks == 1 || places < t.at_once() || bytes < long_bytes) return places;
+    constexpr unsigned least_turns = 8;
     const double turns = static_cast<double>(plan.whole) / places;
     const double of_memory = bytes / gemm_tensor_bytes_in_microsecond / turns;  // a tile's time
     const double idle = of_memory - t.min_blocks * (plan.chunks * t.chunk + t.tile);
-    if (idle * turns <= start) return places;
     unsigned tiles = 1;
-    while (tiles * idle < start) tiles *= 2;
-    return (plan.whole + tiles - 1) / tiles;
+    while (tiles * idle < start && turns >= 2 * least_turns * tiles) tiles *= 2;
+    return tiles * idle < start / 2 ? places : (plan.whole + tiles - 1) / tiles;
 }
 
 /// The plan that says so, but for `seconds`. Extents are at least 1; all numbers must fit 31 bits.
