@@ -84,6 +84,8 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
     std::byte* const partials = packed_b + plan.pack_b_bytes;
     PipelinedPackTask pack_a = {}, pack_b = {};
     const GemmTile t = plan.form.tile();
+    const bool packs = plan.pack_a || plan.pack_b;
+    const bool alone = plan.edge_rows() + plan.edge_columns() == 0;  // no kernel runs beside
     const PipelinedWork work = {
         call.alpha,
         call.beta,
@@ -99,8 +101,8 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         counters,
         0,
         1,
-        !plan.sums_apart};
-    if (plan.pack_a || plan.pack_b) enqueue_gemm_pack(stream, pack_a, pack_b, true);
+        !plan.sums_apart && !(packs && alone)};
+    if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, true, alone);
     launcher_of(plan.form)(stream, work);
 }
 
@@ -216,8 +218,8 @@ BatchOperand batch_b(const GemmBatch<float>& x) {
 }  // namespace
 
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
-                       const PipelinedPackTask& b, bool fills) {
-    launch_gemm_pipelined_pack(stream, a, b, fills);
+                       const PipelinedPackTask& b, bool fills, bool early) {
+    launch_gemm_pipelined_pack(stream, a, b, fills, early);
 }
 
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
@@ -270,7 +272,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.a.apart = x.a.stride;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
-    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, true);
+    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, true, false);
     launcher_of(form)(context.stream(), work);
 }
 

@@ -78,17 +78,18 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
 }
 
 /// `fills`: of the kernel that follows, each multiprocessor has room for one block, which may take
-/// its place at once. Smaller blocks would gather where these end first; then this kernel may start
-/// early, too.
+/// its place at once; smaller blocks would gather where these end first. So would these themselves
+/// where the kernel before lets others start at once; `early`: they start early even so, for that
+/// is mostly a product that was packed, too, and lets none start before it ends.
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
-                                       const PipelinedPackTask& b, bool fills) {
+                                       const PipelinedPackTask& b, bool fills, bool early) {
     const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");
-    if (fills)
-        device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
-                       fills);
-    else
+    if (early)
         device::launch_dependent("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads,
                                  stream, a, b, fills);
+    else
+        device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
+                       fills);
 }
 
 }  // namespace tinyblas
