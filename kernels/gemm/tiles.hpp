@@ -167,7 +167,9 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
     const auto lines = static_cast<double>((k + block_k - 1) / block_k * block_k);
     const bool follow = each > gemm_table[0].tile.min_blocks;
-    const double shares = time.load * each * (follow ? 0.95 : 1);
+    // Two tiles of a product for each multiprocessor leave it a little idle.
+    const bool idle = each == 2 && count == 1 && loads == GemmRingLoads::mapped;
+    const double shares = time.load * each * (follow ? 0.95 : idle ? 1.02 : 1);
     const double of_k = shares > time.latency ? shares : time.latency;
     // Where both lie along k, blocks of a batch that follow each other fill what others leave.
     const double both = follow && count > 1 ? 1.15 : 1.3;
