@@ -57,7 +57,7 @@ inline constexpr GemmTensorTile gemm_tensor_table[] = {
     {128, 128, 16,   32, 64,   5,      1,      40,        true,   false,    1.06,  1.06,  1.9,  3.74, 3.2,  {0, 0.03, 0.03, 0.04}, 0   },
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}, 0   },
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}, 0   },
-    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.35,  0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
+    { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
     { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.5,  1.82, {0, 0.12, 0.39, 0.21}, 0.15},
     { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.168, 0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }, 0   },
 };
@@ -258,20 +258,13 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     }
     constexpr double l2_bytes = 55e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
-    const double least_bytes = gemm_tensor_bytes(m, n, k);
-    double bytes = least_bytes;
+    double bytes = gemm_tensor_bytes(m, n, k);
     // Pieces that begin at different k do not find each other's operands in the L2 cache, where
     // these are larger.
     if (plan.straddles() && operands > l2_bytes)
         bytes += size * plan.cut() * static_cast<double>(plan.chunks) * t.block_k *
                  (t.block_m + t.block_n);
-    const double microseconds = t.launch + gemm_tensor_with_traffic(time, bytes);
-    if (plan.workers == 0) return 1e-6 * microseconds;
-    // Parts of sums come late where memory is busy; and of two plans that take as long, the one
-    // whose tiles are whole is taken.
-    const double traffic = least_bytes / gemm_tensor_bytes_in_microsecond;
-    const double busy = traffic < time ? traffic / time : 1;
-    return 1e-6 * (microseconds + 0.3 + 0.25 * busy * traffic);
+    return 1e-6 * (t.launch + gemm_tensor_with_traffic(time, bytes));
 }
 
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
@@ -290,6 +283,8 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
         const auto consider = [&](GemmTensorSplit split) {
             GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k, split);
             plan.seconds = gemm_tensor_seconds(plan, m, n, k, a, b);
+            // Of two that take as long, the one whose tiles are whole.
+            if (split.cut > 0) plan.seconds += 0.3e-6;
             if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
                 best = plan;
         };
