@@ -20,8 +20,8 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan);
 
-/// Enqueues its pre-pass; a task without a target is none. `fills`, `early`: as
-/// for launch_gemm_pipelined_pack().
+/// Enqueues its pre-pass; a task without a target is none. `fills`, `early`: as for
+/// launch_gemm_pipelined_pack().
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
                        const PipelinedPackTask& b, bool fills, bool early);
 

@@ -288,8 +288,8 @@ TEST(GemmTensorPlan, CoversEveryShape) {
                 check_plan(m, n, k);
 }
 
-/// Where memory takes the time for long, blocks have a few tiles each, and there are at least 8
-/// times as many as have places at once; else these go on until all tiles are done.
+/// Where memory takes the time for long, blocks have a few tiles each, more than one only if there
+/// are 8 times as many blocks as places at once; else these go on until all tiles are done.
 TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
     const auto tiles_each = [](const GemmTensorPlan& plan) {
         return (plan.whole + plan.blocks - 1) / plan.blocks;

@@ -78,9 +78,9 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
 }
 
 /// `fills`: of the kernel that follows, each multiprocessor has room for one block, which may take
-/// its place at once; smaller blocks would gather where these end first. So would these themselves
-/// where the kernel before lets others start at once; `early`: they start early even so, for that
-/// is mostly a product that was packed, too, and lets none start before it ends.
+/// its place at once; smaller blocks would gather where these end first. `early`: these may take
+/// places before the kernel ahead has ended: mostly a product that was packed, too, which lets none
+/// start until it ends, so that they do not gather either.
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
                                        const PipelinedPackTask& b, bool fills, bool early) {
     const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");

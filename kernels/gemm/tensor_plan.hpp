@@ -139,7 +139,8 @@ inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
 /// to tile. But these get apart with time, and what they then ask for at once lies in too many of
 /// memory's pages: 10 to 20 % less comes. So where memory takes the time, and for long, there are
 /// more blocks, which begin in turn, with as few tiles each as it takes to hide their start, half
-/// of it at least; and so many turns that it does not matter who is last.
+/// of it at least; with more than one only while there are so many turns that it does not matter
+/// who is last.
 constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     const unsigned places = plan.whole < t.at_once() ? plan.whole : t.at_once();
