@@ -102,7 +102,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         0,
         1,
         !plan.sums_apart && !(packs && alone)};
-    if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, true, alone);
+    if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, {.fills = true, .early = alone});
     launcher_of(plan.form)(stream, work);
 }
 
@@ -218,8 +218,8 @@ BatchOperand batch_b(const GemmBatch<float>& x) {
 }  // namespace
 
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
-                       const PipelinedPackTask& b, bool fills, bool early) {
-    launch_gemm_pipelined_pack(stream, a, b, fills, early);
+                       const PipelinedPackTask& b, PipelinedPackOrder order) {
+    launch_gemm_pipelined_pack(stream, a, b, order);
 }
 
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
@@ -272,7 +272,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.a.apart = x.a.stride;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
-    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, true, false);
+    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, {.fills = true, .early = false});
     launcher_of(form)(context.stream(), work);
 }
 

@@ -20,10 +20,9 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan);
 
-/// Enqueues its pre-pass; a task without a target is none. `fills`, `early`: as for
-/// launch_gemm_pipelined_pack().
+/// Enqueues its pre-pass; a task without a target is none.
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
-                       const PipelinedPackTask& b, bool fills, bool early);
+                       const PipelinedPackTask& b, PipelinedPackOrder order);
 
 /// Enqueues, behind its tiles, their edges. Compiled in gemm_edges.cu.
 void enqueue_gemm_edges(device::Stream stream, const GemmEdgesWork& work);

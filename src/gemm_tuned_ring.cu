@@ -137,7 +137,7 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
         };
         const PipelinedPackTask a = task(plan.pack_a, call.a);
         const PipelinedPackTask b = task(plan.pack_b, call.b.transposed());
-        enqueue_gemm_pack(context.stream(), a, b, false, true);
+        enqueue_gemm_pack(context.stream(), a, b, {.fills = false, .early = true});
         if (a.to) x.a.first = packed_view(call.a, a.to);
         if (b.to) x.b.first = packed_view(call.b.transposed(), b.to).transposed();
     }

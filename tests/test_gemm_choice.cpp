@@ -43,6 +43,9 @@ TEST(SmallGemmChoice, ByExtentsInFloat) {
     if (!runs_here(context, {GemmKernel::pipelined})) return;
     for (const std::int64_t n : {2048, 4096, 4097, 8192, 16'384})
         EXPECT_EQ(chosen<float>(context, {n, n, n}), GemmKernel::pipelined) << n;
+    // Where the ring of the rung tuned takes nearly as long: packed, and with short k.
+    EXPECT_EQ(chosen<float>(context, {1023, 1023, 1023}), GemmKernel::pipelined);
+    EXPECT_EQ(chosen<float>(context, {1536, 1536, 512}), GemmKernel::pipelined);
 }
 
 TEST(SmallGemmChoice, ThinAndLong) {

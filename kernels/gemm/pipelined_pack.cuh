@@ -77,19 +77,15 @@ __global__ void __launch_bounds__(pipelined_pack_threads, 6)
         pipelined_pack_tile(b, blockIdx.x - blocks_a);
 }
 
-/// `fills`: of the kernel that follows, each multiprocessor has room for one block, which may take
-/// its place at once; smaller blocks would gather where these end first. `early`: these may take
-/// places before the kernel ahead has ended: mostly a product that was packed, too, which lets none
-/// start until it ends, so that they do not gather either.
 inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPackTask& a,
-                                       const PipelinedPackTask& b, bool fills, bool early) {
+                                       const PipelinedPackTask& b, PipelinedPackOrder order) {
     const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");
-    if (early)
+    if (order.early)
         device::launch_dependent("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads,
-                                 stream, a, b, fills);
+                                 stream, a, b, order.fills);
     else
         device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
-                       fills);
+                       order.fills);
 }
 
 }  // namespace tinyblas

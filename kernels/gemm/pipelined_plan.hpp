@@ -183,6 +183,15 @@ struct PipelinedPackTask {
     }
 };
 
+/// What runs before and after the pre-pass. `fills`: of the kernel that follows, each
+/// multiprocessor has room for one block, which may take its place at once; smaller blocks would
+/// gather where the pre-pass ends first. `early`: the pre-pass may take places before the kernel
+/// ahead has ended: mostly a product that was packed, too, which lets none start until it ends, so
+/// that these blocks do not gather either.
+struct PipelinedPackOrder {
+    bool fills, early;
+};
+
 constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {
     return (extent + piece - 1) / piece;
 }
@@ -195,7 +204,7 @@ constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n, int produ
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
 inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
-/// after it, which loads while that one is stored, and `turns` where there is one; where tiles are
+/// after it, which loads while that one is stored, and `second` where there is one; where tiles are
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,
 /// `of_two`, more with each of the piece's steps, up to a limit; parts of sums that meet, or a
 /// kernel that adds them up; each of a helper's pieces; where sums are set aside; a launch; how
@@ -205,7 +214,7 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// one takes that is read by elements, or from its begin to its end, and a piece of the last one,
 /// if that follows tiles.
 struct PipelinedCosts {
-    double step = 2.46, tile = 5, next = 2, turns = 2, cut = 1.2, piece = 6.8, of_two = 2.4,
+    double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 6.8, of_two = 2.4,
            of_step = 0.3, most = 8, meeting = 1.5, sums_apart = 9, helping = 0, aside = 2.1,
            launch = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0, ragged = 0, ragged_least = 0,
            edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
@@ -432,7 +441,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             }
             double time = all * cost.step * (turn ? cost.turn : 1) + (idle > 0 ? whole * idle : 0) +
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
-                          (whole > 1 ? cost.turns : 0) + (ragged ? whole * cost.ragged : 0) +
+                          (whole > 1 ? cost.second : 0) + (ragged ? whole * cost.ragged : 0) +
                           (cut > 0 ? cost.cut + (even ? 1 : 2) * piece : 0) +
                           (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
             if (plan.pack_a || plan.pack_b)
