@@ -16,6 +16,7 @@ Context::Context(CUstream_st* stream)
     const auto properties = device::properties(device_, "context");
     compute_capability_ = properties.compute_capability;
     multiprocessors_ = properties.multiprocessors;
+    memory_speed_ = properties.memory_speed;
     if (compute_capability_ < 80)
         fail(Status::unsupported_device, "context: device ", device_, " has compute capability ",
              compute_capability_ / 10, ".", compute_capability_ % 10, ": must be at least 8.0");
@@ -86,6 +87,7 @@ void Context::adopt(Context& other) noexcept {
     device_ = other.device_;
     compute_capability_ = other.compute_capability_;
     multiprocessors_ = other.multiprocessors_;
+    memory_speed_ = other.memory_speed_;
     precision_ = other.precision_;
     scratch_limit_ = std::exchange(other.scratch_limit_, static_cast<std::size_t>(-1));
     workspace_ = std::exchange(other.workspace_, nullptr);

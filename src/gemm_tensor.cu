@@ -49,6 +49,13 @@ TensorPitch pitch_of(const MatrixView<const double>& operand) {
                              : TensorPitch::lines;
 }
 
+/// The plan's blocks on the context's GPU.
+unsigned blocks_on(const Context& context, const GemmTensorPlan& plan, std::int64_t m,
+                   std::int64_t n, std::int64_t k, std::int64_t count) {
+    return gemm_tensor_blocks(plan, static_cast<double>(count) * gemm_tensor_bytes(m, n, k),
+                              gemm_tensor_bytes_in_microsecond_of(context.memory_speed()));
+}
+
 void launch(device::Stream stream, const GemmTensorWork& work) {
     const auto& layouts = launchers[static_cast<std::size_t>(work.plan.entry)];
     layouts[(along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u)](stream, work);
@@ -65,6 +72,7 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
                          const GemmTensorPlan& plan) {
     GemmTensorWork work = {call.alpha, call.beta, {call.a}, {call.b.transposed()}, {call.c}, plan,
                            nullptr,    nullptr,   nullptr};
+    work.plan.blocks = blocks_on(context, plan, call.c.rows, call.c.columns, call.a.columns, 1);
     // All must have a place at once.
     const bool together =
         plan.together && plan.blocks <= static_cast<unsigned>(context.multiprocessors());
@@ -79,7 +87,8 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
 }
 
 void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& x, int entry) {
-    const GemmTensorPlan plan = gemm_tensor_batch_plan(entry, x.m(), x.n(), x.k(), x.count);
+    GemmTensorPlan plan = gemm_tensor_batch_plan(entry, x.m(), x.n(), x.k(), x.count);
+    plan.blocks = blocks_on(context, plan, x.m(), x.n(), x.k(), x.count);
     launch(context.stream(), {x.alpha, x.beta, x.a, x.b.transposed(), x.c, plan});
 }
 

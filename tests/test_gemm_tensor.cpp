@@ -291,24 +291,36 @@ TEST(GemmTensorPlan, CoversEveryShape) {
 /// Where memory takes the time for long, blocks have a few tiles each, more than one only if there
 /// are 8 times as many blocks as places at once; else these go on until all tiles are done.
 TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
-    const auto tiles_each = [](const GemmTensorPlan& plan) {
-        return (plan.whole + plan.blocks - 1) / plan.blocks;
+    constexpr double h200 = 4.917e12, h100 = 3.352e12;
+    struct Case {
+        int entry;
+        std::int64_t m, n, k, count;
+        unsigned h200_tiles, h100_tiles;  // a block's; 0: it goes on
     };
-    const auto squares = [](int entry, std::int64_t n, std::int64_t count) {
-        return gemm_tensor_batch_plan(entry, n, n, n, count);
-    };
-    EXPECT_EQ(tiles_each(gemm_tensor_plan(2, 1 << 20, 64, 64)), 2u);
-    EXPECT_EQ(tiles_each(gemm_tensor_plan(3, 1 << 20, 32, 32)), 2u);
-    EXPECT_EQ(tiles_each(gemm_tensor_plan(2, 8192, 8192, 32)), 4u);
-    EXPECT_EQ(tiles_each(squares(2, 64, 5461)), 1u);
-    EXPECT_EQ(tiles_each(squares(2, 128, 1365)), 2u);
-    EXPECT_EQ(tiles_each(squares(2, 128, 682)), 1u);
-    EXPECT_EQ(tiles_each(squares(4, 96, 2427)), 8u);
-    EXPECT_EQ(squares(4, 96, 1000).blocks, 264u);  // soon over
-    EXPECT_EQ(squares(2, 256, 341).blocks, 264u);  // products take longer
-    EXPECT_EQ(gemm_tensor_plan(2, 8192, 8192, 64).blocks, 264u);
-    EXPECT_EQ(gemm_tensor_plan(1, 1 << 20, 64, 64).blocks, 132u);  // of one at a time
-    EXPECT_EQ(gemm_tensor_plan(2, 64, 64, 64).blocks, 1u);
+    for (const Case& c : {Case{2, 1 << 20, 64, 64, 1, 2, 2}, Case{3, 1 << 20, 32, 32, 1, 2, 2},
+                          Case{2, 8192, 8192, 16, 1, 4, 4}, Case{2, 64, 64, 64, 5461, 1, 1},
+                          // arithmetic takes as long on an H200
+                          Case{2, 8192, 8192, 32, 1, 0, 4}, Case{2, 128, 128, 128, 1365, 0, 2},
+                          Case{2, 128, 128, 128, 682, 0, 1}, Case{4, 96, 96, 96, 2427, 0, 8},
+                          Case{4, 96, 96, 96, 1000, 0, 0},  // soon over
+                          Case{2, 256, 256, 256, 341, 0, 0}, Case{2, 8192, 8192, 64, 1, 0, 0},
+                          Case{1, 1 << 20, 64, 64, 1, 0, 0},  // one at a time
+                          Case{2, 64, 64, 64, 1, 0, 0}}) {
+        const GemmTensorPlan plan = gemm_tensor_batch_plan(c.entry, c.m, c.n, c.k, c.count);
+        const double bytes = static_cast<double>(c.count) * gemm_tensor_bytes(c.m, c.n, c.k);
+        for (const auto& [speed, tiles] :
+             {std::pair{h200, c.h200_tiles}, std::pair{h100, c.h100_tiles}}) {
+            const unsigned blocks =
+                gemm_tensor_blocks(plan, bytes, gemm_tensor_bytes_in_microsecond_of(speed));
+            const unsigned places = gemm_tensor_table[c.entry].at_once();
+            const unsigned expected =
+                tiles > 0 ? (plan.whole + tiles - 1) / tiles : std::min(plan.whole, places);
+            EXPECT_EQ(blocks, expected) << c.m << " x " << c.n << " x " << c.k << ", " << speed;
+        }
+        EXPECT_EQ(plan.blocks, gemm_tensor_blocks(plan, bytes)) << "as on an H200";
+    }
+    EXPECT_EQ(gemm_tensor_bytes_in_microsecond_of(0), gemm_tensor_bytes_in_microsecond);
+    EXPECT_NEAR(gemm_tensor_bytes_in_microsecond_of(h200), gemm_tensor_bytes_in_microsecond, 1e4);
 }
 
 TEST(GemmTensorPlan, FillsTheGpu) {

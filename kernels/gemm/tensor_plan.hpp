@@ -135,13 +135,20 @@ constexpr double gemm_tensor_bytes(std::int64_t m, std::int64_t n, std::int64_t 
 }
 inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
 
+/// The same for a GPU whose memory could move so many bytes a second by its clock and bus (an
+/// H200's: 4.9e12); 0: unknown.
+constexpr double gemm_tensor_bytes_in_microsecond_of(double memory_speed) {
+    return memory_speed > 0 ? 0.793e-6 * memory_speed : gemm_tensor_bytes_in_microsecond;
+}
+
 /// Blocks of a plan that moves so many bytes: as many as have places at once, which go on from tile
 /// to tile. But these get apart with time, and what they then ask for at once lies in too many of
-/// memory's pages: 10 to 20 % less comes. So where memory takes the time, and for long, there are
-/// more blocks, which begin in turn, with as few tiles each as it takes to hide their start, half
-/// of it at least; with more than one only while there are so many turns that it does not matter
-/// who is last.
-constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes) {
+/// memory's pages: 10 to 20 % less comes. So where memory takes a third more time than arithmetic
+/// (`memory`: bytes in a microsecond), and for long, there are more blocks, which begin in turn,
+/// with as few tiles each as it takes to hide their start, half of it at least; with more than one
+/// only while there are so many turns that it does not matter who is last. The bits are the same.
+constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes,
+                                      double memory = gemm_tensor_bytes_in_microsecond) {
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     const unsigned places = plan.whole < t.at_once() ? plan.whole : t.at_once();
     if (plan.workers > 0) return plan.workers > places ? plan.workers : places;
@@ -149,8 +156,9 @@ constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes) 
     if (t.min_blocks == 1 || places < t.at_once() || bytes < long_bytes) return places;
     constexpr unsigned least_turns = 8;
     const double turns = static_cast<double>(plan.whole) / places;
-    const double of_memory = bytes / gemm_tensor_bytes_in_microsecond / turns;  // a tile's time
-    const double idle = of_memory - t.min_blocks * (plan.chunks * t.chunk + t.tile);
+    const double work = t.min_blocks * (plan.chunks * t.chunk + t.tile);  // a tile's time
+    if (0.75 * bytes / memory / turns < work) return places;
+    const double idle = bytes / gemm_tensor_bytes_in_microsecond / turns - work;
     unsigned tiles = 1;
     while (tiles * idle < start && turns >= 2 * least_turns * tiles) tiles *= 2;
     return tiles * idle < start / 2 ? places : (plan.whole + tiles - 1) / tiles;

@@ -22,6 +22,7 @@ struct Properties {
     int compute_capability;  // 10 * major + minor; 89 for 90 if the library has no machine code
                              // for 9.0a
     int multiprocessors;
+    double memory_speed;  // bytes a second at most, by clock and bus; 0: unknown
 };
 
 /// `blocks` as the size of a grid; invalid_argument if a grid cannot have that many.

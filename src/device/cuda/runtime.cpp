@@ -107,7 +107,11 @@ Properties properties(int device, const char* operation) {
                      attribute(cudaDevAttrComputeCapabilityMinor, device, operation);
     // A library built without 9.0a's own instructions treats such a GPU as the one below it.
     if (capability == 90 && !TINYBLAS_HAS_SM_90A) capability = 89;
-    return {capability, attribute(cudaDevAttrMultiProcessorCount, device, operation)};
+    // Kilohertz, of which each edge moves a bus's width, in bits.
+    const double memory_speed =
+        2e3 * attribute(cudaDevAttrMemoryClockRate, device, operation) *
+        (attribute(cudaDevAttrGlobalMemoryBusWidth, device, operation) / 8.0);
+    return {capability, attribute(cudaDevAttrMultiProcessorCount, device, operation), memory_speed};
 }
 
 Guard::Guard(int device, const char* operation)
