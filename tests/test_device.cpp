@@ -626,9 +626,8 @@ struct SwizzledShared {
     std::uint64_t barrier;
 };
 /// to = a tile of 16 x 16 from (row, column) on, as it lies in shared memory.
-__global__ void swizzled_tile(float* to, const __grid_constant__ device::TileMap map, int row,
-                              int column) {
-    if constexpr (!device::reallocates_registers) return device::trap();
+__device__ __forceinline__ void take_tile(float* to, const device::TileMap& map, int row,
+                                          int column) {
     auto& shared = device::shared<struct SwizzledTile, SwizzledShared>();
     const auto barrier = device::SharedPointer<std::uint64_t>(&shared.barrier).address();
     if (threadIdx.x == 0) {
@@ -641,6 +640,22 @@ __global__ void swizzled_tile(float* to, const __grid_constant__ device::TileMap
     __syncthreads();
     device::wait_for_phase(barrier, 0);
     for (unsigned i = threadIdx.x; i < 256; i += 32) to[i] = shared.tile[i / 16][i % 16];
+}
+__global__ void swizzled_tile(float* to, const __grid_constant__ device::TileMap map, int row,
+                              int column) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    take_tile(to, map, row, column);
+}
+__global__ void write_maps(device::TileMap* maps, const __grid_constant__ device::TileMap like,
+                           const float* data, int apart) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    device::write_tile_map(maps + threadIdx.x, like, data + static_cast<int>(threadIdx.x) * apart);
+}
+__global__ void tile_of_written_map(float* to, const device::TileMap* maps, int row, int column) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    const device::TileMap& map = maps[blockIdx.x];
+    device::acquire_tile_map(&map);
+    take_tile(to + blockIdx.x * 256, map, row, column);
 }
 
 TEST(Phases, SwizzledTilesPutVectorsOfEightRowsIntoAllBanks) {
@@ -657,6 +672,31 @@ TEST(Phases, SwizzledTilesPutVectorsOfEightRowsIntoAllBanks) {
             const float expected = inside ? from[(row + r) * stride + column + c] : 0.0f;
             EXPECT_EQ(to[r * 16 + (c / 4 ^ r / 2 % 4) * 4 + c % 4], expected) << r << ", " << c;
         }
+}
+
+TEST(Phases, MapsWrittenByAKernelAreOfOtherMatrices) {
+    if (Context().compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
+    constexpr int rows = 13, columns = 24, stride = 28, maps = 5, apart = 4 * stride + 4;
+    Buffer<float> from(rows * stride + maps * apart), to(maps * 256);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
+    Matrix<std::byte> memory(1, maps * sizeof(device::TileMap));
+    auto* const written = reinterpret_cast<device::TileMap*>(memory.view().data);
+    const auto like = device::map_tiles(from.data(), rows, columns, stride, 16, 16, "test", true);
+    for (int round = 0; round < 3; ++round) {  // over those of the round before
+        const float* const first = from.data() + round * 4;
+        run(write_maps, 1, maps, written, like, first, apart);
+        run(tile_of_written_map, maps, 32, to.data(), written, 2, 12);
+        for (int i = 0; i < maps * 256; ++i) {
+            const int r = i % 256 / 16, c = i % 16, row = 2 + r;
+            const int column = 12 + (c / 4 ^ r / 2 % 4) * 4 + c % 4;
+            const float expected = row < rows && column < columns
+                                       ? from[static_cast<std::size_t>(round * 4 + i / 256 * apart +
+                                                                       row * stride + column)]
+                                       : 0.0f;
+            EXPECT_EQ(to[static_cast<std::size_t>(i)], expected)
+                << i / 256 << ": " << r << ", " << c;
+        }
+    }
 }
 
 TEST(Phases, AMapOfWhatTheCopyEngineCannotReadIsRefused) {

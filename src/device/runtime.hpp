@@ -87,11 +87,12 @@ std::size_t texture_alignment(int device, const char* operation = "device");
 /// The most elements of one texture.
 std::int64_t longest_texture(int element_bytes, int device, const char* operation = "device");
 
-/// How the copy engine finds tiles of a matrix in memory: a kernel's parameter, for copy_tile() of
-/// device.hpp. The matrix has `rows` rows of `columns` floats, `stride` elements apart, data and
-/// stride multiples of 16 bytes; a tile is at most 256 x 256, its rows multiples of 16 bytes.
-/// `swizzled`: its rows have 16 floats, and of row r's four vectors number v is put where vector v
-/// ^ (r / 2 % 4) would lie, so that the same one of eight neighbouring rows fills all banks once.
+/// How the copy engine finds tiles of a matrix in memory: a kernel's parameter, for copy_tile() and
+/// write_tile_map() of device.hpp. The matrix has `rows` rows of `columns` floats, `stride`
+/// elements apart, data and stride multiples of 16 bytes; a tile is at most 256 x 256, its rows
+/// multiples of 16 bytes. `swizzled`: its rows have 16 floats, and of row r's four vectors number v
+/// is put where vector v ^ (r / 2 % 4) would lie, so that the same one of eight neighbouring rows
+/// fills all banks once.
 struct alignas(64) TileMap {
     std::uint64_t words[16];
 };

@@ -580,7 +580,7 @@ __device__ __forceinline__ void copy_bulk(SharedAddress to, const void* from, un
 /// Copies the tile of a matrix whose first element is (row, column), row by row without gaps, to a
 /// multiple of 128 bytes (512 if swizzled) in shared memory, and tells the barrier of all its
 /// bytes: what lies outside the matrix becomes zero. `column` is a multiple of 4. `map`: a kernel's
-/// __grid_constant__ parameter.
+/// __grid_constant__ parameter, or in global memory, acquired.
 __device__ __forceinline__ void copy_tile(SharedAddress to, const TileMap& map, int row, int column,
                                           SharedAddress barrier) {
     asm volatile(
@@ -588,6 +588,24 @@ __device__ __forceinline__ void copy_tile(SharedAddress to, const TileMap& map, 
         "[%1, {%3, %2}], [%4];" ::"r"(to),
         "l"(&map), "r"(row), "r"(column), "r"(barrier)
         : "memory");
+}
+/// Writes to global memory a map `like` another, but of a matrix at `data`, a multiple of 16 bytes
+/// (compute capability 9.0a).
+__device__ __forceinline__ void write_tile_map(TileMap* to, const TileMap& like,
+                                               const float* data) {
+#pragma unroll
+    for (int i = 0; i < 16; i += 2)
+        *reinterpret_cast<ulonglong2*>(&to->words[i]) =
+            *reinterpret_cast<const ulonglong2*>(&like.words[i]);
+    asm volatile(
+        "tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;\n\t"
+        "fence.proxy.tensormap::generic.release.gpu;" ::"l"(to),
+        "l"(data)
+        : "memory");
+}
+/// The copies that the calling thread asks for next see the map that an earlier kernel has written.
+__device__ __forceinline__ void acquire_tile_map(const TileMap* map) {
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }
 /// What ordinary instructions have written to memory, the copies that follow see too.
 __device__ __forceinline__ void publish_to_copies() {

@@ -100,6 +100,9 @@ void copy_bulk(std::byte* to, const void* from, unsigned bytes, std::byte* barri
                Place place = Place::here());
 void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte* barrier,
                Place place = Place::here());
+void write_tile_map(TileMap* to, const TileMap& like, const float* data,
+                    Place place = Place::here());
+void acquire_tile_map(const TileMap* map, Place place = Place::here());
 
 // The calling thread's asynchronous copies to shared memory, in closed groups and one open group.
 void start_copy(void* to, const void* from, int bytes, int valid, Place place);

@@ -140,4 +140,16 @@ void copy_tile(std::byte* to, const TileMap& map, int row, int column, std::byte
         place);
 }
 
+void write_tile_map(TileMap* to, const TileMap& like, const float* data, Place place) {
+    require_aligned(to, alignof(TileMap), place);
+    require_aligned(data, 16, place);
+    EmulatedTileMap tile = emulated(like);
+    tile.data = data;
+    trace_arrival(to, sizeof *to, place);
+    *to = {};
+    std::memcpy(to, &tile, sizeof tile);
+}
+
+void acquire_tile_map(const TileMap* map, Place place) { trace_departure(map, sizeof *map, place); }
+
 }  // namespace tinyblas::device
