@@ -58,7 +58,7 @@ BatchLauncher<T> tile_launcher(const GemmBatch<T>& batch, int entry) {
 template <class T, int entry>
 constexpr BatchLauncher<T> tuned_launcher_of() {
     if constexpr (std::is_same_v<T, float> && gemm_table[entry].tile.is_ring())
-        return launch_gemm_tuned_ring;
+        return nullptr;  // it is enqueued
     else
         return launch_gemm_tuned_batched<T, entry>;
 }
@@ -109,11 +109,16 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
     const BatchLauncher<T> launch = launcher_of(batch, plan);
     for (std::int64_t e = 0; e < batch.count; e += plan.most) {
         const GemmBatch<T> part = batch.part(e, plan.most);
-        if constexpr (std::is_same_v<T, float>)
+        if constexpr (std::is_same_v<T, float>) {
             if (plan.route == GemmBatchRoute::pipelined) {
                 enqueue_gemm_pipelined(context, part, plan.entry);
                 continue;
             }
+            if (plan.route == GemmBatchRoute::tuned && gemm_table[plan.entry].tile.is_ring()) {
+                enqueue_gemm_tuned_ring(context, part);
+                continue;
+            }
+        }
         if constexpr (std::is_same_v<T, double>)
             if (plan.route == GemmBatchRoute::tensor) {
                 enqueue_gemm_tensor(context, part, plan.entry);
@@ -140,7 +145,8 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
                                 x.a.first.column_stride == 1,
                                 x.b.first.row_stride == 1 && x.b.first.column_stride != 1,
                                 !x.b.pointers && x.b.stride == 0};
-    if constexpr (std::is_same_v<T, float>) extents.loads = gemm_ring_loads(x);
+    if constexpr (std::is_same_v<T, float>)
+        extents.loads = gemm_ring_loads(x, context.scratch_limit());
     return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
                            x.c.pointers != nullptr, pipelined_most(context, x));
 }

@@ -2,9 +2,11 @@
 // Compiles the tuned rung's entry that only machine code for compute capability 9.0a has.
 #include "gemm_tuned_ring.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "gemm_pipelined.hpp"
+#include "kernels/gemm/batched_plan.hpp"
 #include "kernels/gemm/tuned_ring.cuh"
 
 namespace tinyblas {
@@ -30,45 +32,51 @@ bool in_vectors(const Lines& lines, const Operand& operand) {
            operand.stride % 4 == 0;
 }
 
-/// Whether the copy engine can read the operand's `count` matrices.
+/// Whether the copy engine can read the operand's `count` matrices; by pointers, those that begin
+/// at 16 bytes.
 bool is_mapped(const Lines& lines, const Operand& operand, std::int64_t count) {
     constexpr std::int64_t longest = std::int64_t{1} << 31, longest_line = std::int64_t{1} << 37;
     const MatrixView<const float>& first = lines.first;
     const std::int64_t pitch = first.row_stride;
-    if (operand.pointers || !in_vectors(lines, operand) || pitch < first.columns ||
-        pitch >= longest_line || first.columns == 0 || first.rows == 0 ||
-        first.columns >= longest || first.rows >= longest)
+    if (!in_vectors(lines, operand) || pitch < first.columns || pitch >= longest_line ||
+        first.columns == 0 || first.rows == 0 || first.columns >= longest || first.rows >= longest)
         return false;
     // Beyond a product's lines lie the next one's: of k, none may be asked for.
-    return count == 1 || (operand.stride >= 0 && operand.stride % pitch == 0 &&
-                          (lines.along_k || first.rows % gemm_ring_tile.block_k == 0) &&
-                          operand.stride / pitch <= (longest - first.rows) / count);
+    return count == 1 || operand.pointers ||
+           (operand.stride >= 0 && operand.stride % pitch == 0 &&
+            (lines.along_k || first.rows % gemm_ring_tile.block_k == 0) &&
+            operand.stride / pitch <= (longest - first.rows) / count);
 }
 
-GemmRingMap map_of(const Operand& operand, std::int64_t count) {
+/// `maps`: where a kernel writes those of pointers, if it does.
+GemmRingMap map_of(const Operand& operand, std::int64_t count, const device::TileMap* maps) {
     constexpr GemmTile t = gemm_ring_tile;
     const Lines lines(operand.first);
-    if (!is_mapped(lines, operand, count)) return {};
+    if ((operand.pointers && !maps) || !is_mapped(lines, operand, count)) return {};
     const std::int64_t apart = count > 1 ? operand.stride / lines.first.row_stride : 0;
+    const float* const data = maps ? reinterpret_cast<const float*>(maps)  // of any matrix
+                                   : lines.first.data;
     return {true, static_cast<int>(apart),
-            device::map_tiles(lines.first.data, lines.first.rows + (count - 1) * apart,
-                              lines.first.columns, lines.first.row_stride,
-                              lines.along_k ? t.block_m : t.block_k,
+            device::map_tiles(data, lines.first.rows + (count - 1) * apart, lines.first.columns,
+                              lines.first.row_stride, lines.along_k ? t.block_m : t.block_k,
                               lines.along_k ? t.block_k : t.block_m, "gemm", lines.along_k)};
 }
 
-/// `packed`: a kernel of other blocks runs before.
-void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false) {
+/// `packed`: a kernel of other blocks runs before. `maps`: room for those of products by pointers.
+void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false,
+            device::TileMap* maps = nullptr) {
     const Operand b = x.b.transposed();
     const std::int64_t tiles_m = (x.m() + gemm_ring_tile.block_m - 1) / gemm_ring_tile.block_m;
     // With three tiles for most multiprocessors, some have room for one more, others for none.
     const std::int64_t each = gemm_ring_tiles_each(x.m(), x.n(), x.count);
     const GemmRingWork work = {x,
                                gate,
-                               map_of(x.a, x.count),
-                               map_of(b, x.count),
+                               map_of(x.a, x.count, maps),
+                               map_of(b, x.count, maps),
                                device::grid(tiles_m, "gemm"),
-                               packed || each == 3};
+                               packed || each == 3,
+                               maps};
+    if (maps) launch_gemm_tuned_ring_maps(stream, work);
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
         {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
         {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};
@@ -80,9 +88,18 @@ MatrixView<const float> packed_view(const MatrixView<const float>& operand, cons
     return {at, operand.rows, operand.columns, 1, pipelined_pitch(operand.rows)};
 }
 
+double microseconds(const GemmBatch<float>& x, GemmRingLoads loads) {
+    return gemm_ring_microseconds(x.m(), x.n(), x.k(), x.count, loads, Lines(x.a.first).along_k,
+                                  Lines(x.b.first.transposed()).along_k);
+}
+
+std::size_t bytes_of_maps(std::int64_t count) {
+    return static_cast<std::size_t>(2 * count) * sizeof(device::TileMap);
+}
+
 }  // namespace
 
-GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
+GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x, std::size_t most_scratch) {
     const Operand operands[] = {x.a, x.b.transposed()};
     int in_elements = 0;
     bool all_mapped = true;
@@ -93,15 +110,20 @@ GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x) {
     }
     if (in_elements > 0)
         return in_elements == 1 ? GemmRingLoads::elements_of_one : GemmRingLoads::elements;
-    return all_mapped ? GemmRingLoads::mapped : GemmRingLoads::vectors;
+    constexpr auto vectors = GemmRingLoads::vectors, by_kernel = GemmRingLoads::mapped_by_kernel;
+    if (!all_mapped) return vectors;
+    if (!x.a.pointers && !x.b.pointers) return GemmRingLoads::mapped;
+    return x.a.pointers && x.b.pointers &&
+                   bytes_of_maps(std::min(x.count, gemm_batch_most)) <= most_scratch &&
+                   microseconds(x, by_kernel) < microseconds(x, vectors)
+               ? by_kernel
+               : vectors;
 }
 
 GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratch) {
     const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
-    const auto seconds = [&](const GemmBatch<float>& x) {
-        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, gemm_ring_loads(x),
-                                             Lines(x.a.first).along_k,
-                                             Lines(x.b.first.transposed()).along_k);
+    const auto seconds = [](const GemmBatch<float>& x) {
+        return 1e-6 * microseconds(x, gemm_ring_loads(x));
     };
     const auto wants_pack = [](const MatrixView<const float>& operand) {
         return !in_vectors(Lines(operand), {operand});
@@ -144,8 +166,11 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
     launch(context.stream(), x, {}, plan.scratch_bytes > 0);
 }
 
-void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch) {
-    launch(stream, batch, {});
+void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch) {
+    device::TileMap* maps = nullptr;
+    if (gemm_ring_loads(batch, context.scratch_limit()) == GemmRingLoads::mapped_by_kernel)
+        maps = static_cast<device::TileMap*>(context.scratch(bytes_of_maps(batch.count)));
+    launch(context.stream(), batch, {}, false, maps);
 }
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,

@@ -12,9 +12,10 @@
 
 namespace tinyblas {
 
-/// How that entry would bring the operands. Where arrays of pointers say where they are, they are
-/// supposed to begin at 16 bytes.
-GemmRingLoads gemm_ring_loads(const GemmBatch<float>& batch);
+/// How that entry would bring the operands, with at most `most_scratch` bytes for maps. Where
+/// arrays of pointers say where they are, they are supposed to begin at 16 bytes.
+GemmRingLoads gemm_ring_loads(const GemmBatch<float>& batch,
+                              std::size_t most_scratch = static_cast<std::size_t>(-1));
 
 /// How that entry takes one product the fastest, with at most `most_scratch` bytes.
 GemmRingPlan plan_gemm_ring(const GemmCall<float>& call,
@@ -23,8 +24,9 @@ GemmRingPlan plan_gemm_ring(const GemmCall<float>& call,
 /// as what follows.
 void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call);
 
-/// Enqueues at most gemm_batch_most (batched_plan.hpp) products; or one, unless the gate is closed.
-void launch_gemm_tuned_ring(device::Stream stream, const GemmBatch<float>& batch);
+/// Enqueues at most gemm_batch_most (batched_plan.hpp) products.
+void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch);
+/// Enqueues one, unless the gate is closed.
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,
                             GemmGate gate);

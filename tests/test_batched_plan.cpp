@@ -159,6 +159,11 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
         expect(n, count, GemmBatchRoute::tuned, 0);
     for (const auto& [n, count] : {std::pair(256, 1000), {512, 64}})  // 64 x 128
         expect(n, count, GemmBatchRoute::tuned, 1);
+    for (const std::int64_t count : {64, 1000}) {  // but the ring, if the copy engine gets maps
+        const GemmBatchExtents x = {256,  256,   256,   count,
+                                    true, false, false, GemmRingLoads::mapped_by_kernel};
+        EXPECT_EQ(plan_gemm_batch(Scalar::float32, 90, x, -1, true).entry, 0) << count;
+    }
 }
 
 // In double: small tiles, or the rung tensor's, the larger the more there is to do.

@@ -201,6 +201,18 @@ TYPED_TEST(SmallGemmBatched, WhereverMatricesLie) {
                 }
 }
 
+// By pointers: all begin at 16 bytes, or of one operand some do not.
+TEST(SmallGemmBatchedOfFloats, PointersToWhereverMatricesBegin) {
+    Context context;
+    for (const auto& [a, b] : {std::pair(0, 0), {1, 0}, {0, 1}}) {
+        BatchProblem<float> p({64, 60, 212}, 68, {Along{true, a}, Along{true, b}, below});
+        p.given = Given::by_pointers;
+        p.fill_integers();
+        p.run(context);
+        EXPECT_TRUE(exact(p));
+    }
+}
+
 TYPED_TEST(SmallGemmBatched, LinesSideBySide) {
     for (const Storage& storage : {storages[0], storages[1], storages[7]})
         for (const Shape shape : {Shape{1, 7, 5}, Shape{7, 1, 5}, Shape{1, 1, 5}})

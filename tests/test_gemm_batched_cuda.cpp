@@ -60,6 +60,39 @@ TYPED_TEST(GemmBatchedGraph, OutlivesItsContext) {
         }
 }
 
+// Maps of the copy engine that a kernel writes, at each replay: in between, pointers move to other
+// matrices, of which one of four begins at 16 bytes.
+TEST(GemmBatchedGraphOfFloats, WritesMapsAtEachReplay) {
+    Context context;
+    if (context.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
+    constexpr std::int64_t count = 68;
+    BatchProblem<float> p({64, 60, 212}, count, {Along{true, 1}, Along{true, 1}, below});
+    p.given = Given::by_pointers;
+    std::vector<float*> pointers = p.pointers();
+    Matrix<float*> array = on_device(context, pointers);
+    std::optional<Context> first(std::in_place);
+    Graph graph(*first, [&] { p.enqueue(*first, array.view().data); });
+    EXPECT_EQ(graph.nodes(), 2u);
+    first.reset();
+    for (std::int64_t turn = 0; turn < 5; ++turn) {
+        p.fill_integers();
+        for (BatchOperand<float>* operand : p.operands()) operand->upload(context);
+        copy(context, MatrixView<float*>::row_major(pointers.data(), 1, 3 * count), array);
+        graph.replay(context.stream());
+        p.c.download(context);
+        for (std::int64_t e = 0; e < count; ++e)
+            ASSERT_EQ(widen(p.c.after(p.c_of(e))),
+                      (2 * wide_product<float>(widen(p.a.before(p.a_of((e + turn) % count))),
+                                               widen(p.b.before((e + 2 * turn) % count))) -
+                       widen(p.c.before(p.c_of(e))))
+                          .eval())
+                << p << ", turn " << turn;
+        const auto of_b = pointers.begin() + count;
+        std::rotate(pointers.begin(), pointers.begin() + 1, of_b);
+        std::rotate(of_b, of_b + 2, of_b + count);
+    }
+}
+
 // One gemm after the other: as many nodes at least.
 TYPED_TEST(GemmBatchedGraph, OneByOne) {
     using T = TypeParam;

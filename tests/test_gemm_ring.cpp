@@ -75,11 +75,56 @@ TEST_F(SmallGemmRing, BatchesInEveryLayout) {
                         p.alpha, {p.a.device(0), p.a.stride()}, {p.b.device(0), p.b.stride()},
                         p.beta,  {p.c.device(0), p.c.stride()}, 3};
                     met.insert(gemm_ring_loads(batch));
-                    launch_gemm_tuned_ring(context.stream(), batch);
+                    enqueue_gemm_tuned_ring(context, batch);
                     for (auto* operand : p.operands()) operand->download(context);
                     EXPECT_TRUE(chained(p)) << p;
                 }
     EXPECT_EQ(met.size(), 4u);
+}
+
+/// By pointers, the copy engine brings matrices that begin at 16 bytes, of a product one, both or
+/// neither; where there is no memory for its maps, none.
+TEST_F(SmallGemmRing, PointersToWhereverMatricesBegin) {
+    Matrix<float> little(1, 64, Memory::device);
+    Context without;
+    without.set_scratch(little.view().data, 64 * sizeof(float));
+    constexpr std::int64_t count = 4;
+    // Lines that are multiples of 16 bytes apart. With `odd`, one matrix of four begins at 16
+    // bytes.
+    const auto along = [](bool by_column, std::int64_t rows, std::int64_t columns, bool odd) {
+        const std::int64_t extent = by_column ? rows : columns;
+        return Along{!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
+    };
+    int number = 0;
+    for (const Shape shape : {Shape{68, 40, 208}, Shape{33, 70, 212}, Shape{64, 64, 218}})
+        for (const int a : {0, 1})
+            for (const int b : {0, 1})
+                for (const int odd : {0, 1, 2, 3}) {
+                    BatchProblem<float> p(
+                        shape, count,
+                        {along(a == 1, shape.m, shape.k, odd % 2 == 1),
+                         along(b == 1, shape.k, shape.n, odd / 2 == 1), Along{true, ++number % 2}},
+                        {storages[a], storages[b], storages[0]});
+                    p.given = Given::by_pointers;
+                    p.fill_normal();
+                    p.alpha = 0.7f;
+                    p.beta = number % 3 == 0 ? 0 : -0.3f;
+                    const Matrix<float*> array = on_device(context, p.pointers());
+                    float* const* const pointers = array.view().data;
+                    const GemmBatch<float> batch = {p.alpha,
+                                                    {p.a.device(0), 0, pointers},
+                                                    {p.b.device(0), 0, pointers + count},
+                                                    p.beta,
+                                                    {p.c.device(0), 0, pointers + 2 * count},
+                                                    count};
+                    EXPECT_EQ(gemm_ring_loads(batch), GemmRingLoads::mapped_by_kernel);
+                    for (Context* const one : {&context, &without}) {
+                        for (auto* operand : p.operands()) operand->upload(*one);
+                        enqueue_gemm_tuned_ring(*one, batch);
+                        for (auto* operand : p.operands()) operand->download(*one);
+                        EXPECT_TRUE(chained(p)) << p << ", odd " << odd;
+                    }
+                }
 }
 
 TEST_F(SmallGemmRing, HowOperandsAreBrought) {
@@ -105,7 +150,20 @@ TEST_F(SmallGemmRing, HowOperandsAreBrought) {
     EXPECT_EQ(loads({somewhere, 64, 40, 41, 1}, 0, {somewhere, 40, 64, 65, 1}, 0, 1),
               GemmRingLoads::elements);
     EXPECT_EQ(loads({somewhere, 64, 40, 0, 1}, 0, b, 0, 1), vectors);  // one row, again and again
-    EXPECT_EQ(gemm_ring_loads({1, {a}, {b, 0, &somewhere}, 0, {}, 10}), vectors);
+    // By pointers: the copy engine's maps have to be written first.
+    const auto by_pointers = [&](std::int64_t k, std::size_t most_scratch = 10 * 256) {
+        return gemm_ring_loads({1,
+                                {{nullptr, 64, k, k, 1}, 0, &somewhere},
+                                {{nullptr, k, 64, 64, 1}, 0, &somewhere},
+                                0,
+                                {{nullptr, 64, 64, 64, 1}},
+                                10},
+                               most_scratch);
+    };
+    EXPECT_EQ(by_pointers(400), GemmRingLoads::mapped_by_kernel);
+    EXPECT_EQ(by_pointers(400, 10 * 256 - 1), vectors);
+    EXPECT_EQ(by_pointers(40), vectors);  // too short
+    EXPECT_EQ(by_pointers(401), of_one);
 }
 
 TEST_F(SmallGemmRing, WhatIsPacked) {

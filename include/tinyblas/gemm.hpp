@@ -137,7 +137,8 @@ TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, double alpha,
 /// and are read when the work runs, anew at each replay of a CUDA graph: until then they and what
 /// they point to must stay. So the pointers cannot be checked. Each is to an element (0, 0), at any
 /// alignment of its type; those to A and B may repeat; the matrices of C must lie apart from each
-/// other and from all of A and B.
+/// other and from all of A and B. Of floats, some are faster with 256 bytes of the context's
+/// scratch memory a product, 2^24 at most.
 /// @param alpha, beta  as gemm has them
 /// @param a  m x k each, any strides, k at most 2^34; not read, and may be null, if alpha or k is 0
 /// @param b  k x n each, likewise

@@ -6,8 +6,11 @@
 //   multipliers  4 warps, 32 x 32 of the tile each       [s][s][s][s][s][s]  stages of 16 k, each
 //   loader       1 warp: it asks the copy engine, or copies 16 bytes          with barriers of its
 //                or elements at a time where that one cannot read an          own
-//                operand: of batches, lines not 16-byte aligned, arrays of pointers; one product's
-//                operands are packed first (gemm_tuned_ring.cu)
+//                operand: of batches, lines not 16-byte aligned; one product's operands are packed
+//                first (gemm_tuned_ring.cu)
+//
+// Where arrays of pointers say where matrices are, a kernel before may write the copy engine's
+// maps.
 //
 // Tiles lie as the operands do:
 //
@@ -34,7 +37,9 @@ namespace tinyblas {
 
 inline constexpr GemmTile gemm_ring_tile = gemm_table[0].tile;
 
-/// How the copy engine finds an operand, if it can: `apart` lines from product to product.
+/// How the copy engine finds an operand, if it can: `apart` lines from product to product. By
+/// pointers, `tiles` is what the maps of all products are like, and only those that begin at 16
+/// bytes have one.
 struct GemmRingMap {
     bool exists = false;
     int apart = 0;
@@ -50,6 +55,7 @@ struct GemmRingWork {
     // these leave room for few others, the next ones would gather on multiprocessors that are done
     // first.
     bool late_dependents;
+    device::TileMap* maps;  // by pointers: of all A, then of all B; or null
     Divisor below{tiles_m};
 
     __host__ __device__ constexpr bool all_mapped() const { return a.exists && b.exists; }
@@ -102,6 +108,28 @@ struct GemmRingCorner {
         i = std::int64_t{block - column * work.tiles_m} * gemm_ring_tile.block_m;
         j = std::int64_t{column} * gemm_ring_tile.block_n;
     }
+};
+
+/// Whether a matrix of a batch by pointers has a map.
+__device__ __forceinline__ bool has_ring_map(const float* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+
+/// The maps of a block's operands; null for one that a warp copies.
+struct GemmRingBlockMaps {
+    const device::TileMap *a, *b;
+
+    /// By pointers, it waits for the launcher.
+    __device__ __forceinline__ explicit GemmRingBlockMaps(const GemmRingWork& work)
+        : a(work.a.exists ? &work.a.tiles : nullptr), b(work.b.exists ? &work.b.tiles : nullptr) {
+        if (!work.maps) return;
+        device::wait_for_launcher();
+        const float* const first = work.x.a.pointers[blockIdx.y];
+        const float* const second = work.x.b.pointers[blockIdx.y];
+        a = has_ring_map(first) ? work.maps + blockIdx.y : nullptr;
+        b = has_ring_map(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
+    }
+    __device__ __forceinline__ bool all() const { return a && b; }
 };
 
 /// The warp's part in bringing an operand's tiles. `along_k`: they lie so.
@@ -181,13 +209,13 @@ class GemmRingLoader {
 
 /// Asks the copy engine for the tile of a step.
 template <bool along_k>
-__device__ __forceinline__ void copy_ring_tile(float* to, const GemmRingMap& map,
+__device__ __forceinline__ void copy_ring_tile(float* to, const device::TileMap& map, int apart,
                                                std::int64_t first, unsigned step,
                                                const GemmRing& ring) {
     const int row = static_cast<int>(first), p = static_cast<int>(step) * gemm_ring_tile.block_k;
-    const int lines = static_cast<int>(blockIdx.y) * map.apart;
-    device::copy_tile(device::SharedPointer<float>(to).address(), map.tiles,
-                      lines + (along_k ? row : p), along_k ? p : row, ring.full());
+    const int lines = static_cast<int>(blockIdx.y) * apart;
+    device::copy_tile(device::SharedPointer<float>(to).address(), map, lines + (along_k ? row : p),
+                      along_k ? p : row, ring.full());
 }
 
 /// A thread's 8 x 4 of the tile. `a_along_k`, `b_along_k`: as operands' tiles lie.
@@ -384,9 +412,12 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     const GemmBatch<float>& x = work.x;
     if constexpr (!device::reallocates_registers) return device::trap();
     auto& shared = device::large_shared<GemmRingShared>();
+    const GemmRingBlockMaps maps(work);
     if (threadIdx.x == 0) {
-        // All lanes of the loader, for their copies, and one of them, for those of the copy engine.
-        const unsigned loaders = work.all_mapped() ? 1 : t.loaders + 1;
+        // One of the loader's lanes arrives for the copy engine and, where the host has not made
+        // both maps, each lane that stays for its own copies, be there none.
+        const unsigned lanes = maps.all() ? 1 : t.loaders;
+        const unsigned loaders = work.maps || lanes > 1 ? lanes + 1 : 1;
         GemmRing ring(shared, 0);
         for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
             device::make_barrier(ring.full(), loaders);
@@ -408,21 +439,28 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == t.multipliers() / 32) {
         GemmRing ring(shared, 1);
-        if (work.all_mapped()) {
+        if (work.all_mapped() && !work.maps) {
             if (lane > 0) return;
 #pragma unroll 1
             for (unsigned step = 0; step < steps; ++step, ring.advance()) {
                 ring.wait_empty();
                 device::arrive_expecting(ring.full(), sizeof shared.a[0] + sizeof shared.b[0]);
-                copy_ring_tile<a_along_k>(shared.a[ring.stage()], work.a, corner.i, step, ring);
-                copy_ring_tile<b_along_k>(shared.b[ring.stage()], work.b, corner.j, step, ring);
+                copy_ring_tile<a_along_k>(shared.a[ring.stage()], work.a.tiles, work.a.apart,
+                                          corner.i, step, ring);
+                copy_ring_tile<b_along_k>(shared.b[ring.stage()], work.b.tiles, work.b.apart,
+                                          corner.j, step, ring);
             }
             return;
+        }
+        if (maps.all() && lane > 0) return;
+        if (work.maps && lane == 0) {
+            if (maps.a) device::acquire_tile_map(maps.a);
+            if (maps.b) device::acquire_tile_map(maps.b);
         }
         GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], lane);
         GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], lane);
         const unsigned bytes =
-            (work.a.exists ? sizeof shared.a[0] : 0) + (work.b.exists ? sizeof shared.b[0] : 0);
+            (maps.a ? sizeof shared.a[0] : 0) + (maps.b ? sizeof shared.b[0] : 0);
 #pragma unroll 1
         for (unsigned step = 0; step < steps; ++step, ring.advance()) {
             ring.wait_empty();
@@ -430,14 +468,16 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             const bool last = step + 1 == steps;
             const int columns =
                 last ? static_cast<int>(k - std::int64_t{step} * t.block_k) : t.block_k;
-            if (!work.a.exists)
+            if (!maps.a)
                 a.load(ring.stage(), columns);
             else if (lane == 0)
-                copy_ring_tile<a_along_k>(shared.a[ring.stage()], work.a, corner.i, step, ring);
-            if (!work.b.exists)
+                copy_ring_tile<a_along_k>(shared.a[ring.stage()], *maps.a, work.a.apart, corner.i,
+                                          step, ring);
+            if (!maps.b)
                 b.load(ring.stage(), columns);
             else if (lane == 0)
-                copy_ring_tile<b_along_k>(shared.b[ring.stage()], work.b, corner.j, step, ring);
+                copy_ring_tile<b_along_k>(shared.b[ring.stage()], *maps.b, work.b.apart, corner.j,
+                                          step, ring);
             device::arrive_when_copied(ring.full());
         }
         return;
@@ -456,6 +496,30 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     const GemmRingCorner here(work, device::opaque(blockIdx.x));
     sums.store(static_cast<int>(device::opaque(threadIdx.x)), shared,
                x.c.at(device::opaque(blockIdx.y)), here.i, here.j, x.alpha, x.beta);
+}
+
+inline constexpr int gemm_ring_maps_threads = 32;
+
+/// Writes the maps of products given by pointers: of all A, of all B along the grid's y.
+__global__ void __launch_bounds__(gemm_ring_maps_threads)
+    gemm_tuned_ring_maps(const __grid_constant__ GemmRingWork work) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    device::let_dependents_start();
+    device::wait_for_launcher();
+    const unsigned e = blockIdx.x * gemm_ring_maps_threads + threadIdx.x;
+    const auto count = static_cast<unsigned>(work.x.count);
+    if (e >= count) return;
+    const float* data = blockIdx.y == 0 ? work.x.a.pointers[e] : work.x.b.pointers[e];
+    if (has_ring_map(data))
+        device::write_tile_map(work.maps + blockIdx.y * count + e,
+                               blockIdx.y == 0 ? work.a.tiles : work.b.tiles, data);
+}
+
+inline void launch_gemm_tuned_ring_maps(device::Stream stream, const GemmRingWork& work) {
+    const auto count = static_cast<unsigned>(work.x.count);
+    device::launch_dependent("gemm", gemm_tuned_ring_maps,
+                             dim3((count + gemm_ring_maps_threads - 1) / gemm_ring_maps_threads, 2),
+                             gemm_ring_maps_threads, stream, work);
 }
 
 /// At most gemm_batch_most (batched_plan.hpp) products.
