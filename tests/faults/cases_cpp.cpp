@@ -137,7 +137,7 @@ void add_gemm(std::vector<Case>& cases, GemmKernel kernel, Precision precision, 
 
 template <class T>
 void add_gemm_batched(std::vector<Case>& cases) {
-    for (const std::int64_t n : {3, 20, 100})
+    for (const std::int64_t n : {3, 20, 100, 256})
         cases.push_back({std::string("gemm_batched ") + type_name<T> + " " + std::to_string(n),
                          "gemm", [=](Bench& b) {
                              const auto array = [&]<class U>(U* const* data) {
