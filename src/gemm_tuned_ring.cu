@@ -62,7 +62,8 @@ GemmRingMap map_of(const Operand& operand, std::int64_t count, const device::Til
                               lines.along_k ? t.block_k : t.block_m, "gemm", lines.along_k)};
 }
 
-/// `packed`: a kernel of other blocks runs before. `maps`: room for those of products by pointers.
+/// `packed`: a kernel of other blocks runs before. `maps`: room for those of products by pointers,
+/// which such a kernel writes, too.
 void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false,
             device::TileMap* maps = nullptr) {
     const Operand b = x.b.transposed();
@@ -74,7 +75,7 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, boo
                                map_of(x.a, x.count, maps),
                                map_of(b, x.count, maps),
                                device::grid(tiles_m, "gemm"),
-                               packed || each == 3,
+                               packed || maps || each == 3,
                                maps};
     if (maps) launch_gemm_tuned_ring_maps(stream, work);
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {

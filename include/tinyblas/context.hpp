@@ -53,8 +53,8 @@ class TINYBLAS_API Context {
     /// without 90a). Device emulation reports 90.
     int compute_capability() const noexcept { return compute_capability_; }
     int multiprocessors() const noexcept { return multiprocessors_; }
-    /// Bytes a second that the device's memory can move, by its clock and bus: 4.9e12 on an H200; 0
-    /// if CUDA does not say.
+    /// Bytes a second that the device's memory can move, by its clock and bus: 4.81e12 on an H200;
+    /// 0 if CUDA does not say.
     double memory_speed() const noexcept { return memory_speed_; }
 
     /// What gemm of float matrices computes with from now on, unless its options say otherwise;

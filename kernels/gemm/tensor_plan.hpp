@@ -136,9 +136,9 @@ constexpr double gemm_tensor_bytes(std::int64_t m, std::int64_t n, std::int64_t 
 inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
 
 /// The same for a GPU whose memory could move so many bytes a second by its clock and bus (an
-/// H200's: 4.9e12); 0: unknown.
+/// H200's: 4.81e12); 0: unknown.
 constexpr double gemm_tensor_bytes_in_microsecond_of(double memory_speed) {
-    return memory_speed > 0 ? 0.793e-6 * memory_speed : gemm_tensor_bytes_in_microsecond;
+    return memory_speed > 0 ? 0.81e-6 * memory_speed : gemm_tensor_bytes_in_microsecond;
 }
 
 /// Blocks of a plan that moves so many bytes: as many as have places at once, which go on from tile

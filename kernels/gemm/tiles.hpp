@@ -152,8 +152,9 @@ constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std:
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
-/// smaller, and of a tile more is left. Where a kernel writes maps, 2 more and 0.1 more of a tile,
-/// which has to fetch them: estimated. `a_along_k`, `b_along_k`: operands' neighbours lie so.
+/// smaller, and of a tile more is left. Where a kernel writes maps, 2.3 more and 0.1 more of a
+/// tile, which has to fetch them: fitted to 12 batches. `a_along_k`, `b_along_k`: operands'
+/// neighbours lie so.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
@@ -161,7 +162,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
         double start, latency, load, tile;
     };
     constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
-                               {3.7, 0.0263, 0.0226, 0.35},
+                               {4.0, 0.0263, 0.0226, 0.35},
                                {2.2, 0.035, 0.0255, 0.2},
                                {3.8, 0.045, 0.0295, 0.25},
                                {3.8, 0.05, 0.044, 0.25}};

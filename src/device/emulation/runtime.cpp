@@ -49,7 +49,7 @@ int current_device(const char*) { return 0; }
 
 Properties properties(int device, const char*) {
     require_device(device);
-    return {.compute_capability = 90, .multiprocessors = 132, .memory_speed = 4.9e12};
+    return {.compute_capability = 90, .multiprocessors = 132, .memory_speed = 4.81e12};
 }
 
 Guard::Guard(int device, const char*) : previous_(0), changed_(false), inner_(false) {
