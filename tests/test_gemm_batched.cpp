@@ -205,7 +205,7 @@ TYPED_TEST(SmallGemmBatched, WhereverMatricesLie) {
 TEST(SmallGemmBatchedOfFloats, PointersToWhereverMatricesBegin) {
     Context context;
     for (const auto& [a, b] : {std::pair(0, 0), {1, 0}, {0, 1}}) {
-        BatchProblem<float> p({64, 60, 212}, 68, {Along{true, a}, Along{true, b}, below});
+        BatchProblem<float> p({64, 60, 276}, 68, {Along{true, a}, Along{true, b}, below});
         p.given = Given::by_pointers;
         p.fill_integers();
         p.run(context);

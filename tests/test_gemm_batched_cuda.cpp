@@ -66,7 +66,7 @@ TEST(GemmBatchedGraphOfFloats, WritesMapsAtEachReplay) {
     Context context;
     if (context.compute_capability() != 90) GTEST_SKIP() << "needs compute capability 9.0a";
     constexpr std::int64_t count = 68;
-    BatchProblem<float> p({64, 60, 212}, count, {Along{true, 1}, Along{true, 1}, below});
+    BatchProblem<float> p({64, 60, 276}, count, {Along{true, 1}, Along{true, 1}, below});
     p.given = Given::by_pointers;
     std::vector<float*> pointers = p.pointers();
     Matrix<float*> array = on_device(context, pointers);

@@ -96,7 +96,7 @@ TEST_F(SmallGemmRing, PointersToWhereverMatricesBegin) {
         return Along{!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
     };
     int number = 0;
-    for (const Shape shape : {Shape{68, 40, 208}, Shape{33, 70, 212}, Shape{64, 64, 218}})
+    for (const Shape shape : {Shape{68, 40, 272}, Shape{33, 70, 276}, Shape{64, 64, 282}})
         for (const int a : {0, 1})
             for (const int b : {0, 1})
                 for (const int odd : {0, 1, 2, 3}) {

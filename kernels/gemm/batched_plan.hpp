@@ -139,10 +139,10 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
     const GemmTile& t = gemm_table[1].tile;
     GemmBatchTimes times = gemm_batch_tuned_times;
     if (x.loads == GemmRingLoads::elements) times.load *= 1.35;  // measured on 127 squares
-    fastest.consider(
-        gemm_batch_tuned_entry(1),
-        gemm_batch_microseconds(times, x, gemm_batch_blocks_each(x, t.block_m, t.block_n),
-                                t.block_k, x.b_along_k ? 1 : 0));
+    const double each = gemm_batch_blocks_each(x, t.block_m, t.block_n);
+    if (each > t.min_blocks && each <= 2 * t.min_blocks) times.load *= 1.28;  // uneven: 200 squares
+    fastest.consider(gemm_batch_tuned_entry(1),
+                     gemm_batch_microseconds(times, x, each, t.block_k, x.b_along_k ? 1 : 0));
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
