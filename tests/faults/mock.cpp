@@ -106,6 +106,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
             case cudaDevAttrComputeCapabilityMajor: *value = capability / 10; break;
             case cudaDevAttrComputeCapabilityMinor: *value = capability % 10; break;
             case cudaDevAttrMultiProcessorCount: *value = 132; break;
+            case cudaDevAttrMemoryClockRate: *value = 3'201'000; break;
+            case cudaDevAttrGlobalMemoryBusWidth: *value = 6016; break;
             case cudaDevAttrTextureAlignment: *value = 512; break;
             case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 227 << 10; break;
             default: return misuse("the mock lacks attribute " + std::to_string(attribute));
