@@ -26,6 +26,8 @@ TEST(SmallContext, DescribesItsDevice) {
     EXPECT_GE(context.device(), 0);
     EXPECT_GE(context.compute_capability(), 80);
     EXPECT_GE(context.multiprocessors(), 1);
+    EXPECT_GT(context.memory_speed(), 1e11);
+    EXPECT_LT(context.memory_speed(), 1e14);
     EXPECT_TRUE(!emulated || context.compute_capability() == 90);
 }
 
