@@ -14,6 +14,7 @@
 #include "batch.hpp"
 #include "check.hpp"
 #include "gemm_choice.hpp"
+#include "gemm_pieces.hpp"
 #include "gemm_pipelined.hpp"
 #include "gemm_tensor.hpp"
 #include "gemm_tuned_ring.hpp"
@@ -91,6 +92,7 @@ BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& pla
             break;
         case GemmBatchRoute::tile: return tile_launcher(batch, plan.entry);
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
+        case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
         case GemmBatchRoute::pipelined:
         case GemmBatchRoute::tensor:
         case GemmBatchRoute::one_by_one: break;
@@ -147,6 +149,7 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
                                 !x.b.pointers && x.b.stride == 0};
     if constexpr (std::is_same_v<T, float>)
         extents.loads = gemm_ring_loads(x, context.scratch_limit());
+    extents.pieces = gemm_pieces(x);
     return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
                            x.c.pointers != nullptr, pipelined_most(context, x));
 }

@@ -32,6 +32,11 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
             return x.largest() <= plan.entry && x.k <= plan.entry &&
                    (plan.entry == 4 || plan.entry == 8);
         case GemmBatchRoute::square: return false;  // nobody said that the operands lie so
+        case GemmBatchRoute::pieces:
+            return x.pieces != GemmPieces::none && compute_capability == 90 &&
+                   gemm_pieces_table[plan.entry].type == type &&
+                   plan_gemm_pieces(plan.entry, x.m, x.n, x.k, x.pieces == GemmPieces::together)
+                           .entry == plan.entry;
         case GemmBatchRoute::tile: {
             const GemmBatchTile& t = gemm_batch_table[plan.entry];
             const bool fits = t.matrices == 1 || x.largest() <= t.edge;
@@ -76,6 +81,94 @@ TEST(BatchedPlan, KernelsTakeWhatTheyAreGiven) {
             ASSERT_FALSE(pointers && plan.route == GemmBatchRoute::one_by_one);
         }
     });
+}
+
+// Wherever a plan is made, the block has room for it, and threads to make it.
+TEST(BatchedPlan, PiecesFitTheirBlock) {
+    int made = 0, refused = 0;
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry)
+        for (const bool together : {false, true})
+            for (const std::int64_t m : extents)
+                for (const std::int64_t n : extents)
+                    for (const std::int64_t k : {1, 2, 5, 17, 64, 97, 500, 5000}) {
+                        const GemmPiecesPlan plan = plan_gemm_pieces(entry, m, n, k, together);
+                        if (plan.entry < 0 && ++refused) continue;
+                        ++made;
+                        const GemmPiecesTile& t = gemm_pieces_table[entry];
+                        const std::int64_t size = size_of(t.type), vector = 16 / size;
+                        const auto end = [&](std::int64_t first, std::int64_t apart,
+                                             std::int64_t elements) {
+                            return first + (plan.each - 1) * apart + elements + vector - 1;
+                        };
+                        ASSERT_GE(plan.each, 1);
+                        ASSERT_LE(plan.each * plan.lanes(), plan.threads());
+                        ASSERT_LE(plan.threads(), t.threads);
+                        ASSERT_GE(plan.lanes_m * t.share, m);
+                        ASSERT_GE(plan.lanes_n * t.share, n);
+                        ASSERT_LE(end(0, plan.a_apart, m * k), plan.of_b);
+                        ASSERT_LE(end(plan.of_b, plan.b_apart, k * n) * size, plan.bytes);
+                        ASSERT_LE(end(0, plan.c_apart, m * n) * size, plan.bytes);
+                        ASSERT_LE(plan.bytes, 72 << 10);
+                        ASSERT_EQ(plan.of_b % vector, 0);
+                        if (together) continue;
+                        for (const int apart : {plan.a_apart, plan.b_apart, plan.c_apart})
+                            ASSERT_EQ(apart % vector, 0);
+                        ASSERT_GE(plan.a_apart, m * k + vector - 1);
+                        ASSERT_GE(plan.b_apart, k * n + vector - 1);
+                        ASSERT_GE(plan.c_apart, m * n + vector - 1);
+                    }
+    EXPECT_GT(made, 1000);
+    EXPECT_GT(refused, 1000);
+}
+
+// From so many products on, whose operands have no gaps; not where lines or matrices meet in a
+// bank, nor where other tiles are used well.
+TEST(BatchedPlan, PiecesWhereTheyPay) {
+    const auto entry = [](Scalar type, std::int64_t n, std::int64_t count, GemmPieces pieces,
+                          bool a_along_k = true, bool b_along_k = false) {
+        GemmBatchExtents x = {n, n, n, count, a_along_k, b_along_k};
+        x.pieces = pieces;
+        const GemmBatchPlan plan = plan_gemm_batch(type, 90, x, -1);
+        return plan.route == GemmBatchRoute::pieces ? plan.entry : -1;
+    };
+    constexpr GemmPieces none = GemmPieces::none, apart = GemmPieces::apart,
+                         together = GemmPieces::together;
+    constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
+    for (const auto& [n, least, of] : {std::tuple(9, 4000, 0),
+                                       {15, 4000, 1},
+                                       {17, 750, 0},
+                                       {31, 4500, 1},
+                                       {33, 750, 0},
+                                       {40, 4500, 1},
+                                       {63, 3000, 1},
+                                       {65, 128, 0},
+                                       {80, 768, 1}}) {
+        for (const GemmPieces pieces : {apart, together}) {
+            EXPECT_EQ(entry(single, n, least, pieces), of) << n;
+            EXPECT_EQ(entry(single, n, least - 1, pieces), -1) << n;
+        }
+        EXPECT_EQ(entry(single, n, least, none), -1) << n;
+    }
+    for (const auto& [n, least] : {std::pair(9, 4000), {17, 3000}, {33, 4000}, {65, 250}}) {
+        EXPECT_EQ(entry(twice, n, least, apart), 2) << n;
+        EXPECT_EQ(entry(twice, n, least - 1, apart), -1) << n;
+    }
+    for (const std::int64_t n : {12, 16, 24, 31, 48, 63, 72})
+        EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
+    // Tiny ones, many at a time.
+    EXPECT_EQ(entry(single, 5, 10000, together), 0);
+    EXPECT_EQ(entry(single, 5, 10000, apart), -1);
+    EXPECT_EQ(entry(twice, 7, 20000, together), 2);
+    for (const std::int64_t n : {2, 3, 4, 8, 16, 32, 64, 96})
+        EXPECT_EQ(entry(single, n, 50000, together), -1) << n;
+    // 48 rows of B by columns begin in two banks.
+    EXPECT_EQ(entry(single, 48, 5000, together, true, false), 0);
+    EXPECT_EQ(entry(single, 48, 5000, together, true, true), -1);
+    EXPECT_EQ(entry(single, 40, 5000, together, true, true), 1);
+    // Other GPUs have no such kernels.
+    GemmBatchExtents x = {17, 17, 17, 10000};
+    x.pieces = together;
+    EXPECT_EQ(plan_gemm_batch(single, 80, x, -1).route, GemmBatchRoute::tile);
 }
 
 TEST(BatchedPlan, SquaresWhereTheyPay) {

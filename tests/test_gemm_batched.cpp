@@ -34,9 +34,10 @@ TYPED_TEST_SUITE(SmallGemmBatched, Types);
 
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
 constexpr BatchCase large_cases[] = {
-    {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{68, 33, 9}, 128},
+    {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{90, 33, 9}, 128},
     {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{20, 35, 1030}, 2},
-    {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 512},   {{130, 33, 48}, 50}};
+    {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},   {{130, 33, 48}, 50},
+    {{17, 18, 21}, 755},  {{15, 15, 6}, 4001},  {{66, 65, 7}, 251}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -51,7 +52,8 @@ GemmBatchPlan plan_of(Scalar type, int compute_capability, const BatchCase& one,
     int square = -1;
     if (type == Scalar::float32 && !pointers && m == n && n == k)
         square = n == 16 ? 0 : n == 32 ? 1 : n == 64 ? 2 : -1;
-    const GemmBatchExtents extents = {m, n, k, one.count, true, false, false, loads};
+    const GemmPieces pieces = pointers ? GemmPieces::apart : GemmPieces::together;
+    const GemmBatchExtents extents = {m, n, k, one.count, true, false, false, loads, pieces};
     return plan_gemm_batch(type, compute_capability, extents, square, pointers);
 }
 
@@ -72,7 +74,9 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
+        for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::pieces, entry);
     } else {
+        all.emplace(GemmBatchRoute::pieces, 2);
         for (const int entry : {0, 2, 3, 4, 5})  // by its times, 1 is for single products
             all.emplace(GemmBatchRoute::tensor, entry);
     }

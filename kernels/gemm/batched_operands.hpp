@@ -60,6 +60,26 @@ constexpr GemmBatch<T> transposed(const GemmBatch<T>& x) {
     return {x.alpha, x.b.transposed(), x.a.transposed(), x.beta, x.c.transposed(), x.count};
 }
 
+/// Whether each matrix of each operand is one piece of memory, without gaps, C row by row; and
+/// whether from each of them to the next there is none either.
+enum class GemmPieces { none, apart, together };
+
+template <class T>
+constexpr GemmPieces gemm_pieces(const GemmBatch<T>& x) {
+    const auto is_piece = [](const auto& v) {
+        return v.column_stride == 1 && v.row_stride == v.columns;
+    };
+    const auto follow = [](const auto& operand) {
+        const auto& v = operand.first;
+        return !operand.pointers && operand.stride == v.rows * v.columns;
+    };
+    const auto &a = x.a.first, &b = x.b.first;
+    if ((!is_piece(a) && !is_piece(a.transposed())) ||
+        (!is_piece(b) && !is_piece(b.transposed())) || !is_piece(x.c.first))
+        return GemmPieces::none;
+    return follow(x.a) && follow(x.b) && follow(x.c) ? GemmPieces::together : GemmPieces::apart;
+}
+
 /// Whether the operand's matrices, edge x edge, are one piece of memory, row by row.
 template <class T>
 bool is_packed(const GemmBatchOperand<T>& x, int edge) {

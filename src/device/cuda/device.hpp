@@ -104,6 +104,13 @@ __device__ __forceinline__ Storage& large_shared() {
     }
 }
 
+/// The same as elements, as many as the kernel knows that its launch gave bytes for; it begins at a
+/// multiple of 16 bytes.
+template <class T>
+__device__ __forceinline__ T* large_shared_array(int /*count*/) {
+    return reinterpret_cast<T*>(&large_shared<uint4>());
+}
+
 /// sum + x * y, rounded once, in the order that the source gives (the compiler may not move it
 /// across another one).
 __device__ __forceinline__ void multiply_add(float& sum, float x, float y) {
@@ -278,11 +285,23 @@ __device__ __forceinline__ void load_vector(double (&to)[2], SharedPointer<doubl
                  : "r"(from.address()));
 }
 /// One element, in the order that the source gives.
-__device__ __forceinline__ void load_element(float& to, SharedPointer<float> from) {
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(to) : "r"(from.address()));
+template <class T>
+__device__ __forceinline__ void load_element(T& to, SharedAddress from) {
+    if constexpr (sizeof(T) == 4)
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(to) : "r"(from));
+    else
+        asm volatile("ld.shared.f64 %0, [%1];" : "=d"(to) : "r"(from));
 }
-__device__ __forceinline__ void load_element(double& to, SharedPointer<double> from) {
-    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(to) : "r"(from.address()));
+template <class T>
+__device__ __forceinline__ void load_element(T& to, SharedPointer<T> from) {
+    load_element(to, from.address());
+}
+template <class T>
+__device__ __forceinline__ void store_element(SharedAddress to, T value) {
+    if constexpr (sizeof(T) == 4)
+        asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(value) : "memory");
+    else
+        asm volatile("st.shared.f64 [%0], %1;" ::"r"(to), "d"(value) : "memory");
 }
 template <class T, int count>
 __device__ __forceinline__ void load_vector(T (&to)[count], const T* from) {
@@ -577,6 +596,18 @@ __device__ __forceinline__ void copy_bulk(SharedAddress to, const void* from, un
         "l"(from), "r"(bytes), "r"(barrier)
         : "memory");
 }
+/// Copies `bytes` (a multiple of 16) from shared memory, where they have been published to copies,
+/// to global memory. Shared memory is read, and a block may end, after wait_for_stores().
+__device__ __forceinline__ void store_bulk(void* to, SharedAddress from, unsigned bytes) {
+    asm volatile(
+        "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\t"
+        "cp.async.bulk.commit_group;" ::"l"(to),
+        "r"(from), "r"(bytes)
+        : "memory");
+}
+__device__ __forceinline__ void wait_for_stores() {
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
 /// Copies the tile of a matrix whose first element is (row, column), row by row without gaps, to a
 /// multiple of 128 bytes (512 if swizzled) in shared memory, and tells the barrier of all its
 /// bytes: what lies outside the matrix becomes zero. `column` is a multiple of 4. `map`: a kernel's
@@ -610,6 +641,11 @@ __device__ __forceinline__ void acquire_tile_map(const TileMap* map) {
 /// What ordinary instructions have written to memory, the copies that follow see too.
 __device__ __forceinline__ void publish_to_copies() {
     asm volatile("fence.proxy.async;" ::: "memory");
+}
+/// publish_to_copies for what was written to the block's shared memory. Does not wait for what is
+/// on its way to global memory: after each tile of C, that would cost 1 % of a product of n = 4096.
+__device__ __forceinline__ void publish_shared_to_copies() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 }  // namespace tinyblas::device

@@ -65,12 +65,6 @@ __device__ __forceinline__ void copy_bulk_to(std::uint16_t blocks, std::uint32_t
         : "memory");
 }
 
-/// publish_to_copies for what was written to the block's shared memory. Does not wait for what is
-/// on its way to global memory: after each tile of C, that would cost 1 % of a product of n = 4096.
-__device__ __forceinline__ void publish_shared_to_copies() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 /// A barrier of `threads` threads (a multiple of 32) of the block, one of 16 by number.
 __device__ __forceinline__ void barrier_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");

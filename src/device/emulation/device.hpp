@@ -119,6 +119,15 @@ Storage& large_shared() {
         shared_storage(&key, sizeof(Storage), alignof(Storage), true, __PRETTY_FUNCTION__));
 }
 
+/// The same as elements, as many as the kernel knows that its launch gave bytes for.
+template <class T>
+T* large_shared_array(int count) {
+    static_assert(std::is_trivial_v<T>, "shared memory has no constructors");
+    static char key;
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    return static_cast<T*>(shared_storage(&key, bytes, 16, true, __PRETTY_FUNCTION__));
+}
+
 /// sum + x * y, rounded once.
 inline void multiply_add(float& sum, float x, float y) {
 #if defined(__x86_64__) && !defined(__FMA__)
@@ -218,6 +227,15 @@ void load_vector(T (&to)[count], SharedPointer<T> from, Place place = Place::her
 template <class T>
 void load_element(T& to, SharedPointer<T> from, Place place = Place::here()) {
     read_at_once(&to, from.get(), sizeof to, place);
+}
+template <class T>
+void load_element(T& to, SharedAddress from, Place place = Place::here()) {
+    load_element(to, SharedPointer<T>(reinterpret_cast<T*>(from), place), place);
+}
+template <class T>
+void store_element(SharedAddress to, T value, Place place = Place::here()) {
+    require_shared(to, sizeof value, place);
+    write_at_once(to, &value, sizeof value, place);
 }
 template <class T, int count>
 void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
@@ -333,6 +351,19 @@ inline void role_barrier(int /*number*/, int /*threads*/, Place place = Place::h
 /// Barriers of phases and copies of the copy engine (fibers.hpp) need no fences here.
 inline void publish_barriers() {}
 inline void publish_to_copies() {}
+inline void publish_shared_to_copies() {}
+/// Copies `bytes` (a multiple of 16) from shared to global memory, both at multiples of 16: at
+/// once.
+inline void store_bulk(void* to, SharedAddress from, unsigned bytes, Place place = Place::here()) {
+    require_shared(from, bytes, place);
+    if (bytes % 16 != 0) fail_thread("a bulk copy's bytes are not a multiple of 16", place);
+    for (unsigned at = 0; at < bytes; at += 16) {
+        float vector[4];
+        load_vector(vector, reinterpret_cast<const float*>(from + at), place);
+        store_vector(static_cast<float*>(to) + at / 4, vector, place);
+    }
+}
+inline void wait_for_stores() {}
 /// Arrives: what the thread has read and written lies before the end of the phase.
 inline void arrive(SharedAddress barrier, Place place = Place::here()) {
     arrive_expecting(barrier, 0, place);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Batches of small products whose matrices have no gaps: each is one piece of memory, whatever its
+// extents are, and begins anywhere. The copy engine brings A and B as they lie, and takes C.
+//
+//                   b (k, n)  [ q . . q . . q . ]      A thread owns `share` rows of C, lanes_m
+//   a (m, k)  [ p ]                   v                apart, of as many columns, lanes_n apart, so
+//             [ . ]   -->  c  [ x . . x . . x . ]      that lanes of a warp read neighbours of B.
+//             [ p ]           [ . . . . . . . . ]      Lines beyond C's are read as its last ones,
+//             [ . ]           [ x . . x . . x . ]      and not written.
+//
+// At the end sums take the place of A and B in shared memory. A sum is one chain in the order of k.
+//
+// Limit: memory, up to n = 50 or so; then loads from shared memory, of one element a lane.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "batched_operands.hpp"
+#include "batched_pieces_plan.hpp"
+#include "divisor.hpp"
+#include "parts.cuh"
+
+namespace tinyblas {
+
+template <class T>
+struct GemmPiecesWork {
+    GemmBatch<T> x;
+    GemmPiecesPlan plan;
+    Divisor by_lanes, by_lanes_n;
+};
+
+/// `count` elements that follow each other in memory. The copy engine takes those between multiples
+/// of 16 bytes, threads the few before and behind.
+template <class T>
+struct GemmPiece {
+    static constexpr int vector = 16 / sizeof(T), edge = vector - 1;
+    /// A thread for each element at the ends, at most, and one for the copy engine.
+    static constexpr int tasks = 8, copy_task = tasks - 1;
+    static_assert(2 * edge < tasks);
+
+    T* data;
+    int count;
+
+    /// Elements from a multiple of 16 bytes; in shared memory it begins as far from one.
+    __device__ __forceinline__ int shift() const {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) / sizeof(T)) & edge;
+    }
+    /// The first element at a multiple of 16 bytes, and how many there are up to the last one.
+    __device__ __forceinline__ int first() const {
+        const int there = -shift() & edge;
+        return there < count ? there : count;
+    }
+    __device__ __forceinline__ int inner() const { return (count - first()) & ~edge; }
+    __device__ __forceinline__ unsigned inner_bytes() const {
+        return static_cast<unsigned>(inner()) * static_cast<unsigned>(sizeof(T));
+    }
+    /// The element that this task copies, or -1 if there is none.
+    __device__ __forceinline__ int outer(int task) const {
+        const int at = task < edge ? task : first() + inner() + task - edge;
+        return at < (task < edge ? first() : count) ? at : -1;
+    }
+};
+
+/// The products that a block makes, and its shared memory.
+template <class T>
+struct GemmPiecesBlock {
+    const GemmPiecesWork<T>& work;
+    T* room;
+    std::int64_t first;  // product
+    int present;         // products
+
+    __device__ __forceinline__ explicit GemmPiecesBlock(const GemmPiecesWork<T>& work)
+        : work(work),
+          room(device::large_shared_array<T>(work.plan.bytes / static_cast<int>(sizeof(T)))),
+          first(std::int64_t{blockIdx.x} * work.plan.each) {
+        const std::int64_t left = work.x.count - first;
+        present = left < work.plan.each ? static_cast<int>(left) : work.plan.each;
+    }
+
+    /// Of an operand, and the matrices in each.
+    __device__ __forceinline__ int pieces() const { return work.plan.together ? 1 : present; }
+    __device__ __forceinline__ int whole() const { return work.plan.together ? present : 1; }
+
+    /// Piece p of an operand whose matrices have `size` elements.
+    template <class Operand>
+    __device__ __forceinline__ auto piece(const Operand& operand, int p, int size) const {
+        return GemmPiece<std::remove_pointer_t<decltype(operand.data(0))>>{operand.data(first + p),
+                                                                           whole() * size};
+    }
+    /// Matrix g of an operand in shared memory, `apart` from one to the next.
+    template <class Operand>
+    __device__ __forceinline__ T* matrix(const Operand& operand, int g, int apart) const {
+        return room + (g * apart + piece(operand, work.plan.together ? 0 : g, 0).shift());
+    }
+
+    /// Starts the copies of A and B, for `arrival` to wait for, and makes those of the ends.
+    __device__ __forceinline__ void bring(device::SharedAddress arrival) const {
+        constexpr int tasks = GemmPiece<T>::tasks;
+        const GemmPiecesPlan& plan = work.plan;
+        const int m = static_cast<int>(work.x.m()), n = static_cast<int>(work.x.n());
+        const int k = static_cast<int>(work.x.k());
+#pragma unroll 1
+        for (int at = static_cast<int>(threadIdx.x); at < 2 * tasks * pieces();
+             at += static_cast<int>(blockDim.x)) {
+            const bool is_b = at / tasks % 2 == 1;
+            const int p = at / (2 * tasks), task = at % tasks;
+            const auto from = is_b ? piece(work.x.b, p, k * n) : piece(work.x.a, p, m * k);
+            T* const to =
+                room + from.shift() + (is_b ? plan.of_b + p * plan.b_apart : p * plan.a_apart);
+            if (task == from.copy_task) {
+                device::arrive_expecting(arrival, from.inner_bytes());
+                if (from.inner() > 0)
+                    device::copy_bulk(device::SharedPointer<T>(to + from.first()).address(),
+                                      from.data + from.first(), from.inner_bytes(), arrival);
+            } else if (const int e = from.outer(task); e >= 0) {
+                to[e] = __ldg(from.data + e);
+            }
+        }
+    }
+
+    /// Copies C, which lies from the beginning of the room on.
+    __device__ __forceinline__ void take() const {
+        constexpr int tasks = GemmPiece<T>::tasks;
+        const int size = static_cast<int>(work.x.m()) * static_cast<int>(work.x.n());
+#pragma unroll 1
+        for (int at = static_cast<int>(threadIdx.x); at < tasks * pieces();
+             at += static_cast<int>(blockDim.x)) {
+            const int p = at / tasks, task = at % tasks;
+            const auto to = piece(work.x.c, p, size);
+            T* const from = room + (p * work.plan.c_apart + to.shift());
+            if (task == to.copy_task) {
+                if (to.inner() > 0)
+                    device::store_bulk(to.data + to.first(),
+                                       device::SharedPointer<T>(from + to.first()).address(),
+                                       to.inner_bytes());
+            } else if (const int e = to.outer(task); e >= 0) {
+                to.data[e] = from[e];
+            }
+        }
+        device::wait_for_stores();
+    }
+};
+
+/// Where a thread's lines of an operand begin: rows of `lines`, which begin at `origin`.
+template <class T, int share>
+__device__ __forceinline__ void place_lines(device::SharedAddress (&at)[share], T* origin,
+                                            const MatrixView<const T>& lines, int own, int apart) {
+    const device::SharedPointer<T> begin(origin);
+    const int last = static_cast<int>(lines.rows) - 1;
+#pragma unroll
+    for (int i = 0; i < share; ++i) {
+        const int line = own + i * apart < last ? own + i * apart : last;
+        at[i] = (begin + line * static_cast<int>(lines.row_stride)).address();
+    }
+}
+
+template <class T, int entry>
+__global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
+                                  gemm_pieces_table[entry].min_blocks)
+    gemm_batched_pieces(const __grid_constant__ GemmPiecesWork<T> work) {
+    if constexpr (!device::reallocates_registers) return device::trap();
+    device::wait_for_launcher();
+    constexpr GemmPiecesTile t = gemm_pieces_table[entry];
+    const GemmBatch<T>& x = work.x;
+    const GemmPiecesPlan& plan = work.plan;
+    const GemmPiecesBlock<T> block(work);
+    const device::SharedAddress arrival =
+        device::SharedPointer<std::uint64_t>(&device::shared<struct Arrival, std::uint64_t>())
+            .address();
+    if (threadIdx.x == 0) {
+        device::make_barrier(arrival, 2 * static_cast<unsigned>(block.pieces()));
+        device::publish_barriers();
+    }
+    __syncthreads();
+    block.bring(arrival);
+
+    int g = static_cast<int>(work.by_lanes.quotient(threadIdx.x));
+    const int lane = static_cast<int>(threadIdx.x) - g * plan.lanes();
+    const bool idle = g >= block.present;  // it goes along for the barriers
+    if (idle) g = 0;
+    const int row = static_cast<int>(work.by_lanes_n.quotient(static_cast<unsigned>(lane)));
+    const int column = lane - row * plan.lanes_n;
+    device::SharedAddress a_at[t.share], b_at[t.share];
+    place_lines(a_at, block.matrix(x.a, g, plan.a_apart), x.a.first, row, plan.lanes_m);
+    place_lines(b_at, block.matrix(x.b, g, plan.b_apart) + plan.of_b, x.b.first.transposed(),
+                column, plan.lanes_n);
+    __syncthreads();
+    device::wait_for_phase(arrival, 0);
+
+    T sums[t.share][t.share] = {};
+    // From one k to the next: of whole warps, so that an address is a lane's register and a warp's.
+    unsigned a_line = 0, b_line = 0;
+#pragma unroll(t.lines)
+    for (int p = 0; p < static_cast<int>(x.k()); ++p) {
+        T a[t.share], b[t.share];
+#pragma unroll
+        for (int i = 0; i < t.share; ++i) device::load_element(a[i], a_at[i] + a_line);
+#pragma unroll
+        for (int j = 0; j < t.share; ++j) device::load_element(b[j], b_at[j] + b_line);
+#pragma unroll
+        for (int i = 0; i < t.share; ++i)
+#pragma unroll
+            for (int j = 0; j < t.share; ++j)
+                sums[i][j] = device::fused_multiply_add(a[i], b[j], sums[i][j]);
+        a_line =
+            device::opaque(a_line + static_cast<unsigned>(x.a.first.column_stride * sizeof(T)));
+        b_line = device::opaque(b_line + static_cast<unsigned>(x.b.first.row_stride * sizeof(T)));
+    }
+#pragma unroll
+    for (int i = 0; i < t.share; ++i)
+#pragma unroll
+        for (int j = 0; j < t.share; ++j) sums[i][j] *= x.alpha;
+    __syncthreads();  // nobody needs A and B any more
+
+    const int m = static_cast<int>(x.m()), n = static_cast<int>(x.n());
+    T* const c = block.matrix(x.c, g, plan.c_apart);
+    const device::SharedPointer<T> own(c + (row * n + column));
+    unsigned apart[t.share];
+#pragma unroll
+    for (int j = 0; j < t.share; ++j)
+        apart[j] = device::opaque(static_cast<unsigned>(j * plan.lanes_n) *
+                                  static_cast<unsigned>(sizeof(T)));
+#pragma unroll
+    for (int i = 0; i < t.share; ++i) {
+        const int columns = idle || row + i * plan.lanes_m >= m ? 0 : n;
+        const device::SharedAddress line = device::opaque((own + i * plan.lanes_m * n).address());
+#pragma unroll
+        for (int j = 0; j < t.share; ++j)
+            if (column + j * plan.lanes_n < columns)
+                device::store_element(line + apart[j], sums[i][j]);
+    }
+    if (x.beta != T(0)) {
+        __syncthreads();
+        const T* const before = x.c.data(block.first + g);
+        if (!idle)
+#pragma unroll 4
+            for (int e = lane; e < m * n; e += plan.lanes())
+                device::multiply_add(c[e], x.beta, before[e]);
+    }
+    device::publish_shared_to_copies();
+    __syncthreads();
+    block.take();
+}
+
+template <class T, int entry>
+void launch_gemm_batched_pieces(device::Stream stream, const GemmBatch<T>& x) {
+    const GemmPiecesPlan plan =
+        plan_gemm_pieces(entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together);
+    const GemmPiecesWork<T> work = {x, plan, Divisor(static_cast<unsigned>(plan.lanes())),
+                                    Divisor(static_cast<unsigned>(plan.lanes_n))};
+    device::launch_large_dependent("gemm", gemm_batched_pieces<T, entry>,
+                                   device::grid((x.count + plan.each - 1) / plan.each, "gemm"),
+                                   static_cast<unsigned>(plan.threads()),
+                                   static_cast<std::size_t>(plan.bytes), stream, work);
+}
+
+}  // namespace tinyblas

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Batches of products of matrices without gaps, as host files see them. Compiled in gemm_pieces.cu.
+#pragma once
+
+#include "device/runtime.hpp"
+#include "kernels/gemm/batched_operands.hpp"
+
+namespace tinyblas {
+
+/// The launcher of an entry of gemm_pieces_table, for batches of its type. Needs machine code for
+/// compute capability 9.0a.
+template <class T>
+void (*pieces_launcher(int entry))(device::Stream, const GemmBatch<T>&);
+
+}  // namespace tinyblas

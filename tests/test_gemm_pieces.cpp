@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Batches of matrices without gaps: every entry of the table, wherever the matrices begin and in
+// every layout, one chain of multiply-adds an element; nothing beside C is written.
+#include "batched_problem.hpp"
+#include "gemm_pieces.hpp"
+#include "kernels/gemm/batched_pieces_plan.hpp"
+#include "needs_90.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+template <class T>
+class SmallGemmPieces : public testing::Test {
+  protected:
+    static constexpr Scalar type = scalar_of<T>;
+
+    /// Without gaps, from so many elements behind a multiple of 16 bytes on.
+    static Storage storage(bool by_column, std::int64_t offset) {
+        return {.name = by_column ? "columns" : "rows", .by_column = by_column, .offset = offset};
+    }
+    static Along along(bool by_column, std::int64_t gap) { return {by_column, gap}; }
+
+    void check(BatchProblem<T>& p, int entry, GemmPieces expected) {
+        p.fill_normal();
+        const Matrix<T*> array = on_device(context, p.pointers());
+        T* const* const pointers = array.view().data;
+        const auto given = [&](std::int64_t first) {
+            return p.by_pointers() ? pointers + first * p.count() : nullptr;
+        };
+        const GemmBatch<T> batch = {p.alpha,
+                                    {p.a.device(0), p.a.stride(), given(0)},
+                                    {p.b.device(0), p.b.stride(), given(1)},
+                                    p.beta,
+                                    {p.c.device(0), p.c.stride(), given(2)},
+                                    p.count()};
+        EXPECT_EQ(gemm_pieces(batch), expected) << p;
+        for (auto* operand : p.operands()) operand->upload(context);
+        pieces_launcher<T>(entry)(context.stream(), batch);
+        for (auto* operand : p.operands()) operand->download(context);
+        EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
+    }
+
+    Context context;
+};
+
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(SmallGemmPieces, Types);
+
+constexpr Shape shapes[] = {{17, 17, 17}, {5, 7, 6},   {33, 20, 9}, {6, 6, 6},   {1, 1, 1},
+                            {8, 64, 3},   {65, 10, 2}, {12, 31, 5}, {2, 40, 24}, {9, 1, 13}};
+
+// One product, a block that is not full, a full one, several.
+TYPED_TEST(SmallGemmPieces, EveryCount) {
+    using T = TypeParam;
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry) {
+        if (gemm_pieces_table[entry].type != this->type) continue;
+        for (const Shape& shape : shapes) {
+            const int each = plan_gemm_pieces(entry, shape.m, shape.n, shape.k, true).each;
+            for (const std::int64_t count : {1, each - 1, each, 2 * each + 1}) {
+                if (count == 0) continue;
+                BatchProblem<T> p(shape, count);
+                p.alpha = static_cast<T>(0.7);
+                p.beta = count % 2 == 0 ? 0 : static_cast<T>(-0.3);
+                this->check(p, entry, GemmPieces::together);
+            }
+        }
+    }
+}
+
+// Rows or columns of A and B one after the other; without a gap from matrix to matrix, with one,
+// or where pointers say; from every alignment on.
+TYPED_TEST(SmallGemmPieces, WhereverMatricesLie) {
+    using T = TypeParam;
+    int number = 0;
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry) {
+        if (gemm_pieces_table[entry].type != this->type) continue;
+        for (const Shape& shape : shapes) {
+            if (shape.m * shape.n * shape.k == 1) continue;  // a gap is a matrix
+            for (const int by_column : {0, 1, 2, 3})
+                for (const std::int64_t gap : {0, 1})
+                    for (const Given given : {Given::by_strides, Given::by_pointers}) {
+                        const auto offset = [&](int operand) -> std::int64_t {
+                            return (++number + operand) % 4;
+                        };
+                        const bool a = by_column % 2 == 1, b = by_column / 2 == 1;
+                        BatchProblem<T> p(
+                            shape, 5,
+                            {this->along(a, gap), this->along(b, gap), this->along(false, gap)},
+                            {this->storage(a, offset(0)), this->storage(b, offset(1)),
+                             this->storage(false, offset(2))});
+                        p.given = given;
+                        p.alpha = number % 5 == 0 ? T(1) : static_cast<T>(0.7);
+                        p.beta = number % 3 == 0 ? T(0) : static_cast<T>(-0.3);
+                        const bool together = gap == 0 && given == Given::by_strides;
+                        this->check(p, entry, together ? GemmPieces::together : GemmPieces::apart);
+                    }
+        }
+    }
+}
+
+TYPED_TEST(SmallGemmPieces, WhatIsAPiece) {
+    using T = TypeParam;
+    T* const at = reinterpret_cast<T*>(std::uintptr_t{1} << 20);  // nothing is read
+    const auto is = [&](MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                        std::int64_t a_stride = 35, std::int64_t b_stride = 42,
+                        std::int64_t c_stride = 30) {
+        return gemm_pieces<T>({1, {a, a_stride}, {b, b_stride}, 0, {c, c_stride}, 3});
+    };
+    const auto a = MatrixView<const T>::row_major(at, 5, 7);
+    const auto b = MatrixView<const T>::row_major(at, 7, 6);
+    const auto c = MatrixView<T>::row_major(at, 5, 6);
+    using enum GemmPieces;
+    EXPECT_EQ(is(a, b, c), together);
+    EXPECT_EQ(is(MatrixView<const T>::column_major(at, 5, 7), b, c), together);
+    EXPECT_EQ(is(a, MatrixView<const T>::column_major(at, 7, 6), c), together);
+    EXPECT_EQ(is(a, b, c, 36), apart);
+    EXPECT_EQ(is(a, b, c, 35, 0), apart);
+    EXPECT_EQ(is(a, b, c, 35, 42, 31), apart);
+    EXPECT_EQ(is(MatrixView<const T>::row_major(at, 5, 7, 8), b, c), none);
+    EXPECT_EQ(is(a, MatrixView<const T>::row_major(at, 7, 6, 8), c), none);
+    EXPECT_EQ(is(a, b, MatrixView<T>::row_major(at, 5, 6, 8)), none);
+    EXPECT_EQ(is(a, b, MatrixView<T>::column_major(at, 5, 6)), none);
+}
+
+}  // namespace
+}  // namespace tinyblas::test
