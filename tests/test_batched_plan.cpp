@@ -134,32 +134,41 @@ TEST(BatchedPlan, PiecesWhereTheyPay) {
     constexpr GemmPieces none = GemmPieces::none, apart = GemmPieces::apart,
                          together = GemmPieces::together;
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
-    for (const auto& [n, least, of] : {std::tuple(9, 4000, 0),
-                                       {15, 4000, 1},
-                                       {17, 750, 0},
-                                       {31, 4500, 1},
+    for (const auto& [n, least, of] : {std::tuple(17, 1000, 0),
+                                       {31, 6000, 1},
                                        {33, 750, 0},
                                        {40, 4500, 1},
-                                       {63, 3000, 1},
-                                       {65, 128, 0},
-                                       {80, 768, 1}}) {
+                                       {63, 3600, 1},
+                                       {65, 160, 0},
+                                       {80, 960, 1},
+                                       {90, 160, 0}}) {
         for (const GemmPieces pieces : {apart, together}) {
             EXPECT_EQ(entry(single, n, least, pieces), of) << n;
             EXPECT_EQ(entry(single, n, least - 1, pieces), -1) << n;
         }
         EXPECT_EQ(entry(single, n, least, none), -1) << n;
     }
-    for (const auto& [n, least] : {std::pair(9, 4000), {17, 3000}, {33, 4000}, {65, 250}}) {
+    for (const auto& [n, least] : {std::pair(17, 1000), {23, 3000}, {33, 4000}, {65, 250}}) {
         EXPECT_EQ(entry(twice, n, least, apart), 2) << n;
         EXPECT_EQ(entry(twice, n, least - 1, apart), -1) << n;
     }
     for (const std::int64_t n : {12, 16, 24, 31, 48, 63, 72})
         EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
+    // The smaller, the more that lie apart.
+    EXPECT_EQ(entry(single, 9, 4000, together), 0);
+    EXPECT_EQ(entry(single, 9, 3999, together), -1);
+    EXPECT_EQ(entry(single, 9, 8000, apart), 0);
+    EXPECT_EQ(entry(single, 9, 7999, apart), -1);
+    EXPECT_EQ(entry(twice, 9, 4000, together), 2);
+    EXPECT_EQ(entry(twice, 9, 50000, apart), -1);
     // Tiny ones, many at a time.
-    EXPECT_EQ(entry(single, 5, 10000, together), 0);
-    EXPECT_EQ(entry(single, 5, 10000, apart), -1);
-    EXPECT_EQ(entry(twice, 7, 20000, together), 2);
-    for (const std::int64_t n : {2, 3, 4, 8, 16, 32, 64, 96})
+    for (const auto& [n, least] : {std::pair(2, 40000), {3, 40000}, {5, 8000}, {7, 8000}})
+        for (const Scalar type : {single, twice}) {
+            EXPECT_EQ(entry(type, n, least, together), type == single ? 3 : 4) << n;
+            EXPECT_EQ(entry(type, n, least - 1, together), -1) << n;
+            EXPECT_EQ(entry(type, n, 100000, apart), -1) << n;
+        }
+    for (const std::int64_t n : {4, 8, 16, 32, 64, 96})
         EXPECT_EQ(entry(single, n, 50000, together), -1) << n;
     // 48 rows of B by columns begin in two banks.
     EXPECT_EQ(entry(single, 48, 5000, together, true, false), 0);

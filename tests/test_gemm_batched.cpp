@@ -37,7 +37,7 @@ constexpr BatchCase large_cases[] = {
     {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{90, 33, 9}, 128},
     {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{20, 35, 1030}, 2},
     {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},   {{130, 33, 48}, 50},
-    {{17, 18, 21}, 755},  {{15, 15, 6}, 4001},  {{66, 65, 7}, 251}};
+    {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},  {{66, 65, 7}, 251},   {{5, 7, 3}, 8001}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -74,9 +74,9 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
-        for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::pieces, entry);
+        for (const int entry : {0, 1, 3}) all.emplace(GemmBatchRoute::pieces, entry);
     } else {
-        all.emplace(GemmBatchRoute::pieces, 2);
+        for (const int entry : {2, 4}) all.emplace(GemmBatchRoute::pieces, entry);
         for (const int entry : {0, 2, 3, 4, 5})  // by its times, 1 is for single products
             all.emplace(GemmBatchRoute::tensor, entry);
     }

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "batched_operands.hpp"
+#include "batched_extents.hpp"
 #include "batched_pieces_plan.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
@@ -35,29 +35,6 @@ struct GemmBatchPlan {
 inline constexpr std::int64_t gemm_batch_most = 65535;
 /// Rows that tiles can have: a grid's y ends, too.
 inline constexpr std::int64_t gemm_batch_longest = gemm_batch_most * 16;
-
-struct GemmBatchExtents {
-    std::int64_t m, n, k, count;
-    // Whether neighbours of A, and of B, lie so; as in row-major products.
-    bool a_along_k = true, b_along_k = false;
-    bool b_shared = false;  // all products have the same B
-    GemmRingLoads loads = GemmRingLoads::mapped;
-    GemmPieces pieces = GemmPieces::none;
-
-    constexpr std::int64_t largest() const { return m > n ? m : n; }
-    constexpr std::int64_t smallest() const { return m < n ? m : n; }
-    constexpr std::int64_t tiles(std::int64_t block_m, std::int64_t block_n) const {  // of all C
-        return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
-    }
-    constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
-    constexpr double bytes_of_doubles() const {  // of all operands
-        const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
-        return 8 * static_cast<double>(count) *
-               (static_cast<double>(k) * (rows + columns) + rows * columns);
-    }
-    /// Operands that lie otherwise than in row-major products.
-    constexpr int turned() const { return (a_along_k ? 0 : 1) + (b_along_k ? 1 : 0); }
-};
 
 constexpr GemmBatchPlan gemm_batch_tile(int entry) {
     const bool alone = gemm_batch_table[entry].matrices == 1;
@@ -200,47 +177,6 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
     return fastest_gemm_batch_double(x);
 }
 
-/// From how many products on pieces are faster than the tiles that are edge x edge, the smallest
-/// ones that hold C; 0: never.
-struct GemmPiecesLeast {
-    int edge;
-    std::int64_t floats, doubles;
-};
-inline constexpr GemmPiecesLeast gemm_pieces_least[] = {{8, 10000, 20000}, {16, 4000, 4000},
-                                                        {32, 750, 3000},   {48, 750, 4000},
-                                                        {64, 500, 0},      {96, 128, 250}};
-
-/// The entry of gemm_pieces_table that takes the batch, or -1 where other kernels are faster.
-/// Measured on squares from 2 to 84, rows of A and B one after the other.
-constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
-    const bool is_float = type == Scalar::float32, together = x.pieces == GemmPieces::together;
-    const std::int64_t largest = x.largest();
-    if (x.pieces == GemmPieces::none || x.smallest() < 5 || largest > 84 || x.k < 5 || x.k > 96)
-        return -1;
-    // Tiny matrices are too small to be copied one by one; those of 8 x 8 have a kernel.
-    if (largest <= 8 && (!together || (x.m == 8 && x.n == 8))) return -1;
-    // Lines of which many begin in the same bank, or matrices where a warp has many.
-    const auto meet = [&](std::int64_t elements, int words) {
-        return elements * size_of(type) % (words * 4) == 0;
-    };
-    const bool many = x.m * x.n < 576;
-    if ((x.a_along_k && meet(x.k, 32)) || (x.b_along_k && meet(x.k, 16)) ||
-        (many && (meet(x.m * x.k, 32) || meet(x.k * x.n, 32))))
-        return -1;
-    for (const GemmPiecesLeast& of : gemm_pieces_least) {
-        if (largest > of.edge) continue;
-        // Tiles do better the more of them is used, and where rows are vectors.
-        const double used = static_cast<double>(x.m * x.n) / (of.edge * of.edge);
-        const bool vectors = x.n % 4 == 0 && x.k % 4 == 0;
-        const bool well = used > 0.93 || (vectors && used > 0.67);
-        const std::int64_t least = is_float ? of.floats * (well ? 6 : 1) : of.doubles;
-        if (least == 0 || x.count < least) return -1;
-        if (is_float) return gemm_pieces_entry_float(x.m, x.n, x.k, together);
-        return of.edge > 8 && used > 0.53 ? -1 : plan_gemm_pieces(2, x.m, x.n, x.k, together).entry;
-    }
-    return -1;
-}
-
 /// Whether a gemm for each product is faster than one launch for all: it keeps the GPU busy for
 /// long, or its sums are so long that they want to be cut, and gemm has more to choose from.
 constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
@@ -267,7 +203,7 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     constexpr std::int64_t flat = std::int64_t{1} << 30;  // products: fewer blocks
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, flat};
-    if (compute_capability == 90)
+    if (compute_capability == 90 && gemm_pieces_pay(type, x))
         if (const int entry = gemm_pieces_entry(type, x); entry >= 0)
             return {GemmBatchRoute::pieces, entry, flat};
     if (x.largest() <= 8 && x.k <= 8)

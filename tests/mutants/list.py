@@ -21,6 +21,7 @@ TRANSPOSE = "src/transpose.cu"
 POLYVAL = "src/polyval.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
+PIECES = "src/gemm_pieces.cu"
 PIPELINED = "src/gemm_pipelined.cu"
 TENSOR = "src/gemm_tensor.cu"
 GEMV = "src/gemv.cu"
@@ -197,6 +198,16 @@ MUTANTS = [
     Mutant("the last vector of a panel's line is read whole", "kernels/gemm/batched_panels.cuh",
            "room = room < 0 ? 0 : room < width ? room : width;", "room = room < 0 ? 0 : width;", BATCHED,
            "test_gemm_batched:*RaggedVectors*"),
+    Mutant("the last element behind a piece's vectors is left out", "kernels/gemm/batched_pieces.cuh",
+           "(task < edge ? first() : count)", "(task < edge ? first() : count - 1)", PIECES,
+           "test_gemm_pieces:*WhereverMatricesLie*"),
+    Mutant("sums take the place of pieces that are still read", "kernels/gemm/batched_pieces.cuh",
+           "__syncthreads();  // nobody needs A and B any more", "", PIECES, "test_gemm_pieces:*EveryCount*"),
+    Mutant("a piece lies as the first one of its block", "kernels/gemm/batched_pieces.cuh",
+           "work.plan.together ? 0 : g, 0)", "0, 0)", PIECES, "test_gemm_pieces:*WhereverMatricesLie*"),
+    Mutant("a block's last product is taken for one that is not there", "kernels/gemm/batched_pieces.cuh",
+           "const bool idle = g >= block.present;", "const bool idle = g + 1 >= block.present;", PIECES,
+           "test_gemm_pieces:*EveryCount*"),
     # Matrix times vector
     Mutant("beta = 0 reads y", "kernels/gemm/parts.cuh",
            "if (beta != T(0)) device::multiply_add(value, beta, c);",

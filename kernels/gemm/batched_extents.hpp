@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a plan knows of a batch of products.
+#pragma once
+
+#include <cstdint>
+
+#include "batched_operands.hpp"
+#include "tiles.hpp"
+
+namespace tinyblas {
+
+struct GemmBatchExtents {
+    std::int64_t m, n, k, count;
+    // Whether neighbours of A, and of B, lie so; as in row-major products.
+    bool a_along_k = true, b_along_k = false;
+    bool b_shared = false;  // all products have the same B
+    GemmRingLoads loads = GemmRingLoads::mapped;
+    GemmPieces pieces = GemmPieces::none;
+
+    constexpr std::int64_t largest() const { return m > n ? m : n; }
+    constexpr std::int64_t smallest() const { return m < n ? m : n; }
+    constexpr std::int64_t tiles(std::int64_t block_m, std::int64_t block_n) const {  // of all C
+        return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
+    }
+    constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
+    constexpr double bytes_of_doubles() const {  // of all operands
+        const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
+        return 8 * static_cast<double>(count) *
+               (static_cast<double>(k) * (rows + columns) + rows * columns);
+    }
+    /// Operands that lie otherwise than in row-major products.
+    constexpr int turned() const { return (a_along_k ? 0 : 1) + (b_along_k ? 1 : 0); }
+};
+
+}  // namespace tinyblas
