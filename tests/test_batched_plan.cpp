@@ -21,7 +21,12 @@ void for_all(Check check) {
                 for (const std::int64_t n : extents)
                     for (const std::int64_t k : {0, 1, 4, 8, 9, 64, 128, 129, 300, 5000})
                         for (const std::int64_t count : counts)
-                            check(type, compute_capability, GemmBatchExtents{m, n, k, count});
+                            for (const GemmPieces pieces :
+                                 {GemmPieces::none, GemmPieces::apart, GemmPieces::together}) {
+                                GemmBatchExtents x = {m, n, k, count};
+                                x.pieces = pieces;
+                                check(type, compute_capability, x);
+                            }
 }
 
 bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,

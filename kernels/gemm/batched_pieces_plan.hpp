@@ -82,8 +82,8 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
 /// of the time with 8 x 8 sums a thread.
 constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
     const bool is_float = type == Scalar::float32, together = x.pieces == GemmPieces::together;
-    if (x.largest() <= 8) return is_float ? 3 : 4;
     const auto plan = [&](int entry) { return plan_gemm_pieces(entry, x.m, x.n, x.k, together); };
+    if (x.largest() <= 8) return plan(is_float ? 3 : 4).entry;
     if (!is_float) return plan(2).entry;
     const GemmPiecesPlan six = plan(0), eight = plan(1);
     if (six.entry < 0 || eight.entry < 0) return six.entry < 0 ? eight.entry : six.entry;
