@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <device.hpp>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -163,6 +165,58 @@ TEST(Phases, MistakesAreNamed) {
     EXPECT_THAT(report_phased<Plant::twice>(to), HasSubstr("made twice"));
     EXPECT_THAT(report_phased<Plant::unmade>(to), HasSubstr("no barrier has been made"));
     EXPECT_THAT(report_phased<Plant::no_end>(to), HasSubstr("still on its way"));
+}
+
+enum class Leave { whole, odd_bytes, beside_vectors, beyond_room };
+
+/// 32 elements by shared memory of as many, and from there by the copy engine.
+template <Leave leave>
+__global__ void leaving(float* to) {
+    auto* const room = device::large_shared_array<float>(32);
+    const auto first = device::SharedPointer<float>(room).address();
+    device::store_element(first + threadIdx.x * sizeof(float), static_cast<float>(threadIdx.x));
+    __syncthreads();
+    float neighbour = 0;
+    device::load_element(neighbour, first + (threadIdx.x ^ 1) * sizeof(float));
+    device::publish_shared_to_copies();
+    if (threadIdx.x == 0) {
+        const unsigned bytes = leave == Leave::odd_bytes ? 120 : 128;
+        device::store_bulk(to + (leave == Leave::beside_vectors ? 1 : 0),
+                           first + (leave == Leave::beyond_room ? 16 : 0), bytes);
+        device::wait_for_stores();
+    }
+    to[36 + threadIdx.x] = neighbour;
+}
+
+template <Leave leave>
+std::string report_leaving(std::vector<float>& to) {
+    struct alignas(16) Aligned {
+        float values[68];
+    };
+    const auto all = std::make_unique<Aligned>();
+    std::fill_n(all->values, 68, -1.0f);
+    std::string sentence = "no error";
+    try {
+        device::launch_large("leaving", leaving<leave>, 1, 32, 32 * sizeof(float), nullptr,
+                             static_cast<float*>(all->values));
+    } catch (const Error& error) {
+        sentence = error.what();
+    }
+    to.assign(all->values, all->values + 68);
+    return sentence;
+}
+
+TEST(Phases, StoresOfTheCopyEngine) {
+    std::vector<float> to;
+    EXPECT_EQ(report_leaving<Leave::whole>(to), "no error");
+    for (int i = 0; i < 32; ++i) {
+        EXPECT_EQ(to[i], i);
+        EXPECT_EQ(to[36 + i], i ^ 1);
+    }
+    EXPECT_EQ(to[32], -1);
+    EXPECT_THAT(report_leaving<Leave::odd_bytes>(to), HasSubstr("not a multiple of 16"));
+    EXPECT_THAT(report_leaving<Leave::beside_vectors>(to), HasSubstr("not a multiple of 16"));
+    EXPECT_THAT(report_leaving<Leave::beyond_room>(to), HasSubstr("not in shared memory"));
 }
 
 TEST(Phases, AMissingWaitReadsNaN) {

@@ -83,7 +83,9 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
 constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
     const bool is_float = type == Scalar::float32, together = x.pieces == GemmPieces::together;
     const auto plan = [&](int entry) { return plan_gemm_pieces(entry, x.m, x.n, x.k, together); };
-    if (x.largest() <= 8) return plan(is_float ? 3 : 4).entry;
+    // One thread for a product of 5 or 6 rows, as long as few of its matrices meet in a bank.
+    const bool by_six = is_float && x.smallest() > 4 && x.largest() <= 6 && x.k % 4 != 0;
+    if (x.largest() <= 8 && !by_six) return plan(is_float ? 3 : 4).entry;
     if (!is_float) return plan(2).entry;
     const GemmPiecesPlan six = plan(0), eight = plan(1);
     if (six.entry < 0 || eight.entry < 0) return six.entry < 0 ? eight.entry : six.entry;
