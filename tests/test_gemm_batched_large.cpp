@@ -80,18 +80,20 @@ TYPED_TEST(GemmBatchedLarge, RowsFarApart) {
         });
 }
 
-// A grid's z ends at 65,535: a second launch makes the rest.
+// A grid's z ends at 65,535: a second launch makes the rest. With gaps between rows they are tiles,
+// without them pieces, of which one launch makes all.
 TEST(GemmBatchedMany, MoreProductsThanAGridHas) {
     Context context;
-    for (const auto& [shape, given] : {std::pair(Shape{2, 1, 3}, Given::by_pointers),
-                                       {Shape{1, 17, 2}, Given::by_strides},
-                                       {Shape{1, 17, 1}, Given::by_pointers}}) {
-        BatchProblem<float> p(shape, 65538);
-        p.given = given;
-        p.fill_integers();
-        p.run(context);
-        EXPECT_TRUE(exact(p));
-    }
+    for (const auto& [shape, storage] : {std::pair(Shape{2, 1, 3}, storages[0]),
+                                         {Shape{1, 17, 2}, storages[2]},
+                                         {Shape{1, 17, 2}, storages[0]}})
+        for (const Given given : {Given::by_strides, Given::by_pointers}) {
+            BatchProblem<float> p(shape, 65538, {}, {storage, storage, storage});
+            p.given = given;
+            p.fill_integers();
+            p.run(context);
+            EXPECT_TRUE(exact(p));
+        }
 }
 
 // A grid's y ends at 65,535, too: a kernel that numbers its tiles in one line.
