@@ -2,7 +2,6 @@
 // gemm_strided_batched, gemm_batched: checks of the batch as a whole, then one launch for all
 // products, or one gemm after the other where each of them keeps the GPU busy.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,27 +22,21 @@
 #include "kernels/gemm/batched_rows.cuh"
 #include "kernels/gemm/batched_square.cuh"
 #include "kernels/gemm/batched_tile.cuh"
+#include "launcher_table.hpp"
 #include "log.hpp"
 
 namespace tinyblas {
 namespace {
 
-template <class T>
-using BatchLauncher = void (*)(device::Stream, const GemmBatch<T>&);
-
 /// The launchers of the entries of T for operands that lie so; null for the others.
 template <class T, bool a_along_k, bool b_along_k>
-constexpr auto tile_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
-    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> BatchLauncher<T> {
+constexpr auto tile_launchers = launcher_table<BatchLauncher<T>, gemm_batch_entries>(
+    []<int e>(std::integral_constant<int, e>) -> BatchLauncher<T> {
         constexpr GemmBatchTile t = gemm_batch_table[e];
         if constexpr (t.type == gemm_scalar<T> && (!t.turns || (a_along_k && !b_along_k)))
             return launch_gemm_batched_tile<T, e, a_along_k, b_along_k>;
         return nullptr;
-    };
-    return std::array<BatchLauncher<T>, sizeof...(entry)>{
-        launcher(std::integral_constant<int, entry>())...};
-}
-(std::make_integer_sequence<int, gemm_batch_entries>());
+    });
 
 template <class T>
 BatchLauncher<T> tile_launcher(const GemmBatch<T>& batch, int entry) {

@@ -3,14 +3,12 @@
 // them.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <type_traits>
-#include <utility>
 
 #include "gemm_call.hpp"
 #include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/3_tuned.cuh"
+#include "launcher_table.hpp"
 
 namespace tinyblas {
 
@@ -31,15 +29,11 @@ constexpr GemmLauncher<T> gemm_tuned_launcher() {
 
 /// The launcher of each such entry; null for the others.
 template <class T, bool in_order>
-constexpr auto gemm_tuned_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
-    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> GemmLauncher<T> {
+constexpr auto gemm_tuned_launchers = launcher_table<GemmLauncher<T>, gemm_entries>(
+    []<int e>(std::integral_constant<int, e>) -> GemmLauncher<T> {
         if constexpr (gemm_entry_is<T, in_order>(e)) return gemm_tuned_launcher<T, e>();
         return nullptr;
-    };
-    return std::array<GemmLauncher<T>, sizeof...(entry)>{
-        launcher(std::integral_constant<int, entry>())...};
-}
-(std::make_integer_sequence<int, gemm_entries>());
+    });
 
 /// The launcher of `entry` from src/gemm_in_order.cu.
 template <class T>

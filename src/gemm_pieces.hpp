@@ -7,9 +7,12 @@
 
 namespace tinyblas {
 
+template <class T>
+using BatchLauncher = void (*)(device::Stream, const GemmBatch<T>&);
+
 /// The launcher of an entry of gemm_pieces_table, for batches of its type. Needs machine code for
 /// compute capability 9.0a.
 template <class T>
-void (*pieces_launcher(int entry))(device::Stream, const GemmBatch<T>&);
+BatchLauncher<T> pieces_launcher(int entry);
 
 }  // namespace tinyblas

@@ -3,11 +3,10 @@
 // them.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <utility>
+#include <type_traits>
 
 #include "kernels/gemm/4_sliced.cuh"
+#include "launcher_table.hpp"
 
 namespace tinyblas {
 
@@ -15,16 +14,12 @@ using SlicedLauncher = void (*)(device::Stream, const SlicedWork&, bool realloca
 
 /// The launcher of each entry that is compiled in order, or of each other one; null for the rest.
 template <bool in_order>
-constexpr auto sliced_launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
-    constexpr auto launcher = []<int e>(std::integral_constant<int, e>) -> SlicedLauncher {
+constexpr auto sliced_launchers = launcher_table<SlicedLauncher, sliced_entries>(
+    []<int e>(std::integral_constant<int, e>) -> SlicedLauncher {
         if constexpr (sliced_table[e].tile.tile.in_order() == in_order)
             return launch_gemm_sliced<e>;
         return nullptr;
-    };
-    return std::array<SlicedLauncher, sizeof...(entry)>{
-        launcher(std::integral_constant<int, entry>())...};
-}
-(std::make_integer_sequence<int, sliced_entries>());
+    });
 
 /// The launcher of `entry` from src/gemm_sliced_in_order.cu.
 SlicedLauncher sliced_launcher_in_order(int entry);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Batches of matrices without gaps: every entry of the table, wherever the matrices begin and in
 // every layout, one chain of multiply-adds an element; nothing beside C is written.
+#include <limits>
+
 #include "batched_problem.hpp"
 #include "gemm_pieces.hpp"
 #include "kernels/gemm/batched_pieces_plan.hpp"
@@ -22,6 +24,10 @@ class SmallGemmPieces : public testing::Test {
 
     void check(BatchProblem<T>& p, int entry, GemmPieces expected) {
         p.fill_normal();
+        run(p, entry, expected);
+        EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
+    }
+    void run(BatchProblem<T>& p, int entry, GemmPieces expected) {
         const Matrix<T*> array = on_device(context, p.pointers());
         T* const* const pointers = array.view().data;
         const auto given = [&](std::int64_t first) {
@@ -37,7 +43,6 @@ class SmallGemmPieces : public testing::Test {
         for (auto* operand : p.operands()) operand->upload(context);
         pieces_launcher<T>(entry)(context.stream(), batch);
         for (auto* operand : p.operands()) operand->download(context);
-        EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
     }
 
     Context context;
@@ -95,6 +100,34 @@ TYPED_TEST(SmallGemmPieces, WhereverMatricesLie) {
                         this->check(p, entry, together ? GemmPieces::together : GemmPieces::apart);
                     }
         }
+    }
+}
+
+// beta = 0: NaN in C dies. Inf at the end of A and of B stays in its row and column, although lines
+// beyond C are read as the last ones.
+TYPED_TEST(SmallGemmPieces, NanInCDiesAndInfStaysInItsLine) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry) {
+        if (gemm_pieces_table[entry].type != this->type) continue;
+        for (const Shape& shape : shapes)
+            for (const T beta : {T(0), T(-0.0), T(1)}) {
+                BatchProblem<T> p(shape, 5);
+                p.alpha = 1;
+                p.beta = beta;
+                p.a.fill([] { return T(1); });
+                p.b.fill([] { return T(1); });
+                p.c.fill([&] { return beta == T(0) ? std::numeric_limits<T>::quiet_NaN() : T(2); });
+                for (std::int64_t e = 0; e < p.count(); e += 2) {
+                    p.a.before(e)(shape.m - 1, shape.k - 1) = inf;
+                    p.b.before(e)(shape.k - 1, shape.n - 1) = inf;
+                }
+                this->run(p, entry, GemmPieces::together);
+                EXPECT_TRUE(judge(p, "as it was made", [&](auto e, auto i, auto j, T x) {
+                    const bool touched = e % 2 == 0 && (i == shape.m - 1 || j == shape.n - 1);
+                    return x == (touched ? inf : static_cast<T>(shape.k) + 2 * beta);
+                }));
+            }
     }
 }
 

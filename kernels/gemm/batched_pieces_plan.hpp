@@ -132,19 +132,22 @@ constexpr bool gemm_pieces_pay(Scalar type, const GemmBatchExtents& x) {
         if (of.edge == 16 && !together) least *= 2;
         if (of.edge == 96 && x.smallest() <= 64) least *= 4;  // smaller tiles fit
         if (of.edge <= 8) return x.count >= least;
-        // Tiles do better the more of them is used and where rows are vectors; those of the tensor
-        // cores (double) also the longer k is.
+        // Tiles do better the more of them is used.
         const double used = static_cast<double>(x.m * x.n) / (of.edge * of.edge);
         if (is_float) {
-            const bool vectors = x.n % 4 == 0 && x.k % 4 == 0;
+            const bool vectors = x.n % 4 == 0 && x.k % 4 == 0;  // which tiles copy faster
             if (used > 0.93 || (vectors && used > 0.67)) least *= 6;
-            return x.count >= least && (of.edge > 16 || x.k <= 50) &&
-                   (of.edge < 64 || !vectors || used < 0.93);
+            const bool full = of.edge >= 64 && vectors && used > 0.93;
+            const bool long_k = of.edge == 16 && x.k > 50;
+            return x.count >= least && !full && !long_k;
         }
+        // The tensor cores' tiles do better the longer k is, too.
         if (x.k <= 20 && of.edge > 16 && of.edge < 96) least /= 3;
-        return x.count >= least && x.k <= largest && (used <= 0.53 || x.k <= 8) &&
-               (of.edge != 64 || x.k <= 20) && (of.edge < 96 || x.smallest() > 64 || x.k <= 40) &&
-               (of.edge > 16 || together);
+        const bool full = used > 0.53 && x.k > 8;
+        const bool long_k = x.k > largest || (of.edge == 64 && x.k > 20) ||
+                            (of.edge == 96 && x.smallest() <= 64 && x.k > 40);
+        const bool small_pieces = of.edge == 16 && !together;
+        return x.count >= least && !full && !long_k && !small_pieces;
     }
     return false;
 }
