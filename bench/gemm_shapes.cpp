@@ -104,6 +104,14 @@ std::vector<Shape> built_in_shapes(bool quick) {
             shape.float_only = true;
             shapes.push_back(std::move(shape));
         }
+    for (const std::int64_t tokens : {128, 256, 512})  // weights as frameworks keep them: out x in
+        for (Shape& shape : layers("llama3_8b")) {
+            if (shape.m != 512) continue;
+            shape.group = "llama3_8b_nt";
+            shape.m = tokens;
+            shape.transposed_b = shape.float_only = true;
+            shapes.push_back(std::move(shape));
+        }
     return shapes;
 }
 

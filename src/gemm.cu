@@ -3,7 +3,6 @@
 #include "tinyblas/gemm.hpp"
 
 #include <type_traits>
-#include <utility>
 
 #include "check.hpp"
 #include "device/runtime.hpp"
@@ -128,13 +127,8 @@ GemmCall<T> prepare_gemm(Context& context, T alpha, MatrixView<const T> a, Matri
     require(!overlap(footprint, Footprint(call.a)), "gemm: c overlaps a: must lie apart");
     require(!overlap(footprint, Footprint(call.b)), "gemm: c overlaps b: must lie apart");
 
-    // Orient: every kernel writes C along rows. transposed(C) = transposed(B) transposed(A).
-    if (c.column_stride != 1 && (c.row_stride == 1 || c.columns == 1)) {
-        call.a = std::exchange(call.b, call.a.transposed()).transposed();
-        call.c = c.transposed();
-        std::swap(call.packed_a, call.packed_b);
-        call.exchanged = true;
-    }
+    // Orient: every kernel writes C along rows.
+    if (c.column_stride != 1 && (c.row_stride == 1 || c.columns == 1)) exchange(call);
     choose_gemm(context, call, options);
     return call;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "device/runtime.hpp"
 #include "kernels/gemm/gate.hpp"
@@ -61,6 +62,15 @@ struct GemmCall {
 
     bool from_parts() const { return is_from_parts(choice.kernel); }
 };
+
+/// Makes it the same product as transposed(C) = transposed(B) transposed(A).
+template <class T>
+void exchange(GemmCall<T>& call) {
+    call.a = std::exchange(call.b, call.a.transposed()).transposed();
+    call.c = call.c.transposed();
+    std::swap(call.packed_a, call.packed_b);
+    call.exchanged = !call.exchanged;
+}
 
 /// What enqueues the tuned rung with one entry of its table.
 template <class T>

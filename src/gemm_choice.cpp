@@ -103,11 +103,11 @@ const GemmStrictPlans& plans_of(const Context& context, const GemmCall<T>& call)
     const auto offset = [](const T* data) {  // from where vectors may begin
         return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % 16);
     };
-    thread_local Memo<12, GemmStrictPlans> recent;
-    return recent({m, n, call.a.columns, call.a.row_stride, call.a.column_stride, call.b.row_stride,
-                   call.b.column_stride, offset(call.a.data), offset(call.b.data),
-                   static_cast<std::int64_t>(context.scratch_limit()), context.compute_capability(),
-                   context.multiprocessors()},
+    thread_local Memo<13, GemmStrictPlans> recent;
+    return recent({m, n, call.a.columns, call.beta != 0, call.a.row_stride, call.a.column_stride,
+                   call.b.row_stride, call.b.column_stride, offset(call.a.data),
+                   offset(call.b.data), static_cast<std::int64_t>(context.scratch_limit()),
+                   context.compute_capability(), context.multiprocessors()},
                   [&] { return make_plans(context, call); });
 }
 

@@ -158,6 +158,24 @@ GemmEdgesWork edges_of(const GemmCall<float>& call, const GemmPipelinedPlan& pla
     return work;
 }
 
+/// `plan` is for the call as it is.
+void enqueue(Context& context, const GemmCall<float>& call, const GemmPipelinedPlan& plan) {
+    const std::int64_t rows = call.c.rows - plan.edge_rows();
+    const std::int64_t columns = call.c.columns - plan.edge_columns();
+    void* const scratch = plan.scratch_bytes > 0 ? context.scratch(plan.scratch_bytes) : nullptr;
+    const bool edges = plan.edge_rows() + plan.edge_columns() > 0;
+    unsigned* counters = nullptr;
+    if (edges || (plan.load.cut > 0 && !plan.sums_apart))
+        counters = static_cast<unsigned*>(
+            context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
+    const GemmCall<float> tiles = part_of(call, plan.lead_m, plan.lead_n, rows, columns);
+    launch_tiles(context.stream(), tiles, plan, scratch, plan.sums_apart ? nullptr : counters);
+    if (edges)
+        enqueue_gemm_edges(
+            context.stream(),
+            edges_of(call, plan, scratch, counters + most_cut_tiles * pipelined_counters));
+}
+
 /// How an operand of a batch lies; from product to product, how many k and rows of one matrix with
 /// all of them; how many products a launch can take.
 struct BatchOperand {
@@ -277,28 +295,27 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
 }
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch,
-                                      PipelinedForms forms) {
-    return plan_gemm_pipelined(call.c.rows, call.c.columns, call.a.columns, layout_of(call.a),
-                               layout_of(call.b.transposed()), most_scratch, shift_of(call.a),
-                               shift_of(call.b.transposed()), forms);
+                                      PipelinedForms forms, std::optional<bool> exchanged) {
+    const std::int64_t k = call.a.columns;
+    const auto plan = [&](const MatrixView<const float>& a, const MatrixView<const float>& b,
+                          bool is_exchanged) {
+        return plan_gemm_pipelined(a.rows, b.rows, k, layout_of(a), layout_of(b), most_scratch,
+                                   shift_of(a), shift_of(b), forms, is_exchanged);
+    };
+    const MatrixView<const float> b = call.b.transposed();
+    const GemmPipelinedPlan none, as_given = exchanged == true ? none : plan(call.a, b, false);
+    if (exchanged == false || (!exchanged && call.beta != 0)) return as_given;
+    const GemmPipelinedPlan other = plan(b, call.a, true);
+    return as_given.fits && (!other.fits || as_given.weighed(k) <= other.weighed(k)) ? as_given
+                                                                                     : other;
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,
                             const GemmPipelinedPlan& plan) {
-    const std::int64_t rows = call.c.rows - plan.edge_rows();
-    const std::int64_t columns = call.c.columns - plan.edge_columns();
-    void* const scratch = plan.scratch_bytes > 0 ? context.scratch(plan.scratch_bytes) : nullptr;
-    const bool edges = plan.edge_rows() + plan.edge_columns() > 0;
-    unsigned* counters = nullptr;
-    if (edges || (plan.load.cut > 0 && !plan.sums_apart))
-        counters = static_cast<unsigned*>(
-            context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
-    const GemmCall<float> tiles = part_of(call, plan.lead_m, plan.lead_n, rows, columns);
-    launch_tiles(context.stream(), tiles, plan, scratch, plan.sums_apart ? nullptr : counters);
-    if (edges)
-        enqueue_gemm_edges(
-            context.stream(),
-            edges_of(call, plan, scratch, counters + most_cut_tiles * pipelined_counters));
+    if (!plan.exchanged) return enqueue(context, call, plan);
+    GemmCall<float> other = call;
+    exchange(other);
+    enqueue(context, other, plan);
 }
 
 }  // namespace tinyblas

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "gemm_call.hpp"
 #include "kernels/gemm/batched_operands.hpp"
@@ -11,10 +12,13 @@
 namespace tinyblas {
 
 /// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it, of the
-/// forms asked for.
+/// forms asked for. `exchanged`: whether for the transposed product, whose tiles are as narrow as
+/// others are low, and of which another operand may be packed; by default what is faster, but as
+/// given if C is read.
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call,
                                       std::size_t most_scratch = static_cast<std::size_t>(-1),
-                                      PipelinedForms forms = PipelinedForms::all);
+                                      PipelinedForms forms = PipelinedForms::all,
+                                      std::optional<bool> exchanged = {});
 
 /// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

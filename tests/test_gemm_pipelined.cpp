@@ -27,11 +27,14 @@ class GemmPipelined : public testing::Test {
     }
     /// Runs the call as the plan of a form says, once `change` has had it.
     template <class Change>
-    GemmPipelinedPlan run(GemmProblem<float>& p, PipelinedForms forms, Change&& change) {
+    GemmPipelinedPlan run(GemmProblem<float>& p, PipelinedForms forms, Change&& change,
+                          bool exchanged = false) {
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context_);
         const GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
-        GemmPipelinedPlan plan = plan_gemm_pipelined(call, static_cast<std::size_t>(-1), forms);
+        GemmPipelinedPlan plan =
+            plan_gemm_pipelined(call, static_cast<std::size_t>(-1), forms, exchanged);
         EXPECT_EQ(plan.form.sliced, forms == PipelinedForms::sliced);
+        EXPECT_EQ(plan.exchanged, exchanged);
         change(plan);
         enqueue_gemm_pipelined(context_, call, plan);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context_);
@@ -39,10 +42,12 @@ class GemmPipelined : public testing::Test {
     }
     void expect_exact(GemmProblem<float>& p) {
         p.fill_integers();
-        for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced}) {
-            run(p, forms, [](GemmPipelinedPlan&) {});
-            EXPECT_TRUE(exact(p)) << static_cast<int>(forms);
-        }
+        for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced})
+            for (const bool exchanged : {false, true}) {
+                run(
+                    p, forms, [](GemmPipelinedPlan&) {}, exchanged);
+                EXPECT_TRUE(exact(p)) << static_cast<int>(forms) << ", " << exchanged;
+            }
     }
     /// How all of a call's tiles are cut, among so many blocks. `helped`: the tiles whose last
     /// steps one block has; 0: all blocks have as many steps. `chain`: as a workload has it.
@@ -53,7 +58,8 @@ class GemmPipelined : public testing::Test {
     };
     /// Runs the call so. Plans cut from 264 steps of all tiles on, which take long under emulation.
     /// Returns who has which piece.
-    PipelinedWorkload run_cut(GemmProblem<float>& p, PipelinedForms forms, Cut how) {
+    PipelinedWorkload run_cut(GemmProblem<float>& p, PipelinedForms forms, Cut how,
+                              bool exchanged = false) {
         const auto cut = [&](GemmPipelinedPlan& plan) {
             plan.sums_apart = how.sums_apart;
             PipelinedWorkload& load = plan.load;
@@ -72,22 +78,23 @@ class GemmPipelined : public testing::Test {
             plan.partial_bytes = 2 * sums;
             plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes + sums;
         };
-        return run(p, forms, cut).load;
+        return run(p, forms, cut, exchanged).load;
     }
     /// Rows and columns of C before the first tile, and beyond the last one.
     struct Edges {
         int lead_m = 0, fringe_m = 0, lead_n = 0, fringe_n = 0;
     };
     /// Runs the call with these edges: an operand that has a lead is read in place from there on.
-    void run_edges(GemmProblem<float>& p, PipelinedForms forms, const Edges& edges) {
-        run(p, forms, [&](GemmPipelinedPlan& plan) {
+    void run_edges(GemmProblem<float>& p, PipelinedForms forms, const Edges& edges,
+                   bool exchanged = false) {
+        const auto leave = [&](GemmPipelinedPlan& plan) {
             plan.lead_m = edges.lead_m;
             plan.fringe_m = edges.fringe_m;
             plan.lead_n = edges.lead_n;
             plan.fringe_n = edges.fringe_n;
             if (plan.lead_m > 0) plan.pack_a = false;
             if (plan.lead_n > 0) plan.pack_b = false;
-            const MatrixView<float> c = p.c.before();
+            const MatrixView<float> c = plan.exchanged ? p.c.before().transposed() : p.c.before();
             const auto tiles = [](std::int64_t extent, int block) {
                 return static_cast<unsigned>(pipelined_pieces(extent, block));
             };
@@ -95,7 +102,8 @@ class GemmPipelined : public testing::Test {
             const unsigned tiles_n =
                 tiles(c.columns - plan.edge_columns(), plan.form.tile().block_n);
             plan.load = {tiles_m, tiles_n, 0, plan.load.steps, tiles_m * tiles_n};
-        });
+        };
+        run(p, forms, leave, exchanged);
     }
 };
 
@@ -343,6 +351,17 @@ TEST_F(GemmPipelined, ExactWhereEdgesAreLeft) {
                 p.beta = negates ? 3 : 0;
                 run_edges(p, forms, one.edges);
                 EXPECT_TRUE(exact(p)) << static_cast<int>(forms);
+                const auto other = [](Storage storage) {
+                    storage.by_column = !storage.by_column;
+                    return storage;
+                };
+                GemmProblem<float> q({one.shape.n, one.shape.m, one.shape.k}, 6, other(b), other(a),
+                                     other(c));
+                q.fill_integers();
+                q.alpha = p.alpha;
+                q.beta = p.beta;
+                run_edges(q, forms, one.edges, true);
+                EXPECT_TRUE(exact(q)) << static_cast<int>(forms);
             }
 }
 
@@ -370,9 +389,12 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
                 p.alpha = 2;
                 p.beta = sums_apart ? 0 : -1;
                 p.fill_integers();
-                run_cut(p, PipelinedForms::whole,
-                        {.blocks = blocks, .sums_apart = sums_apart, .chain = chain});
-                EXPECT_TRUE(exact(p)) << chain;
+                for (const bool exchanged : {false, true}) {
+                    run_cut(p, PipelinedForms::whole,
+                            {.blocks = blocks, .sums_apart = sums_apart, .chain = chain},
+                            exchanged);
+                    EXPECT_TRUE(exact(p)) << chain << ", " << exchanged;
+                }
             }
     }
 }
@@ -395,6 +417,14 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
             p.fill_integers();
             run_cut(p, PipelinedForms::sliced, {.blocks = one.blocks, .helped = one.helped});
             EXPECT_TRUE(exact(p)) << one.blocks;
+            const auto [m, n, k] = one.shape;
+            GemmProblem<float> q({n, m, k}, one.blocks + static_cast<std::uint64_t>(a), storages[0],
+                                 storages[a]);
+            q.alpha = 2;
+            q.beta = a == 1 ? -1 : 0;
+            q.fill_integers();
+            run_cut(q, PipelinedForms::sliced, {.blocks = one.blocks, .helped = one.helped}, true);
+            EXPECT_TRUE(exact(q)) << one.blocks;
         }
 }
 
@@ -640,6 +670,47 @@ TEST(GemmPipelinedPlan, WeighsFringesMemoryAndTheLastTurn) {
     EXPECT_LT(odd.seconds, 1.06 * whole.seconds);
     EXPECT_EQ(plan(4101, L::other, L::other, much).fringe_m, 0);
     EXPECT_FALSE(plan_gemm_pipelined(std::int64_t{1} << 31, 1, 1, L::mapped, L::mapped, much).fits);
+}
+
+/// Of the transposed product, tiles are as narrow as others are low, and another operand is packed.
+TEST(GemmPipelinedPlan, TheTransposedProductWhereThatIsFaster) {
+    using View = MatrixView<const float>;
+    auto* const at = reinterpret_cast<float*>(std::uintptr_t{1} << 30);  // nothing is read
+    const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool a_along_k,
+                          bool b_along_k, float beta = 0, std::optional<bool> exchanged = {}) {
+        const View a = a_along_k ? View::row_major(at, m, k) : View::column_major(at, m, k);
+        const View b = b_along_k ? View::column_major(at, k, n) : View::row_major(at, k, n);
+        const GemmCall<float> call = {1, a, b, beta, MatrixView<float>::row_major(at, m, n)};
+        return plan_gemm_pipelined(call, std::size_t{1} << 40, PipelinedForms::all, exchanged);
+    };
+    // Weights along k: A, which is small, is packed in place of them.
+    for (const bool sliced : {false, true}) {
+        const std::int64_t m = sliced ? 384 : 512, n = sliced ? 4096 : 28672;
+        const GemmPipelinedPlan layer = plan(m, n, 4096, true, true);
+        EXPECT_TRUE(layer.exchanged);
+        EXPECT_EQ(layer.form.sliced, sliced);
+        EXPECT_FALSE(layer.pack_a);
+        EXPECT_EQ(layer.pack_b_bytes, pipelined_packed_bytes(m, 4096));
+        EXPECT_EQ(layer.load.tiles_m, n / 128u);
+        EXPECT_EQ(layer.load.tiles_n, m / (sliced ? 64u : 256u));
+        const GemmPipelinedPlan given = plan(m, n, 4096, true, true, 0, false);
+        EXPECT_FALSE(given.exchanged);
+        EXPECT_GT(given.scratch_bytes, 8 * layer.scratch_bytes);
+        EXPECT_LT(layer.seconds, given.seconds);
+        // C is read as it lies.
+        EXPECT_FALSE(plan(m, n, 4096, true, true, 1).exchanged);
+        EXPECT_FALSE(
+            plan(m, n, 4096, true, true, std::numeric_limits<float>::quiet_NaN()).exchanged);
+    }
+    // Both operands as they lie; tiles of 64 rows waste less of 320.
+    const GemmPipelinedPlan both = plan(2048, 2048, 2048, false, true);
+    EXPECT_TRUE(both.exchanged && both.turn_a);
+    EXPECT_EQ(both.pack_a_bytes + both.pack_b_bytes, 0u);
+    EXPECT_EQ(plan(320, 4096, 4096, false, false).load.tiles_n, 5u);
+    EXPECT_TRUE(plan(320, 4096, 4096, false, false).exchanged);
+    for (const bool a_along_k : {false, true})
+        EXPECT_FALSE(plan(4096, 4096, 4096, a_along_k, false).exchanged);
+    EXPECT_TRUE(plan(4096, 4096, 4096, true, false, 1, true).exchanged);
 }
 
 /// Of operands that begin beside a multiple of 16 bytes, large ones have edges: packing them would

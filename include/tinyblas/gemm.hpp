@@ -67,8 +67,9 @@ struct GemmChoice {
 /// them in the order of k, started at +0, on the rungs naive, tiled, tuned and skinny, and on the
 /// others where they neither share k among threads or blocks nor, for smaller errors where k is
 /// above 2048, cut it; where they do, it is the sum of such chains' results in a fixed order. How k
-/// is cut depends on extents, layouts, alignment to 16 bytes and the scratch memory that may be
-/// taken: the bits are the same on every run, stream and GPU of compute capability 9.0.
+/// is cut depends on extents, layouts, alignment to 16 bytes, the scratch memory that may be taken
+/// and whether beta is 0: the bits are the same on every run, stream and GPU of compute capability
+/// 9.0.
 ///
 /// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
 /// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of

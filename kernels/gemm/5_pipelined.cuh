@@ -25,6 +25,8 @@
 //                |b0       : b3|b1       : b3|b2       : b3|
 //                |tile 0       |tile 1       |tile 2       |
 //
+//   transposed   C^T = B^T A^T, where that is faster (and beta 0): tiles are as narrow as C is low,
+//                and another operand may be packed, the small one mostly
 //   edges        rows and columns of C before the first tile, where operands begin beside multiples
 //                of 16 bytes, and few beyond the last one, have a kernel of their own (edges.cuh)
 //                and some multiprocessors, while the others multiply

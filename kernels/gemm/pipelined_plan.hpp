@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How the rung pipelined cuts a product into pieces of work, and what that takes. It depends on
-// extents, layouts and memory alone, so that the bits do too.
+// extents, layouts, memory and whether C is read alone, so that the bits do too.
 #pragma once
 
 #include <cstddef>
@@ -150,13 +150,19 @@ struct GemmPipelinedPlan {
     int lead_m = 0, lead_n = 0, fringe_m = 0, fringe_n = 0;
     PipelinedForm form;
     bool turn_a = false, pack_a = false, pack_b = false;
-    int skip = 0;  // steps of k begin so many elements before, where A is 16-byte aligned
+    bool exchanged = false;  // for C^T = B^T A^T, whose rows and columns are meant
+    int skip = 0;            // steps of k begin so many elements before, where A is 16-byte aligned
     bool sums_apart = false;  // pieces' sums are added up by a kernel of their own
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
     std::size_t scratch_bytes = 0;
     double seconds = 0;
     bool fits = false;
 
+    /// Seconds to compare plans by. A slice's sums are never set aside: of a long k, tiles are
+    /// whole if that takes hardly longer, for smaller errors.
+    constexpr double weighed(std::int64_t k) const {
+        return form.sliced && k >= 4096 ? 1.06 * seconds : seconds;
+    }
     constexpr int edge_rows() const { return lead_m + fringe_m; }
     constexpr int edge_columns() const { return lead_n + fringe_n; }
 };
@@ -207,17 +213,18 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// after it, which loads while that one is stored, and `second` where there is one; where tiles are
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,
 /// `of_two`, more with each of the piece's steps, up to a limit; parts of sums that meet, or a
-/// kernel that adds them up; each of a helper's pieces; where sums are set aside; a launch; how
-/// much longer it takes where threads turn A; bytes that packing moves; the steps of a tile at
-/// least. And where an element, not 16 bytes, of C is stored at a time, how much more each tile
-/// takes, and its steps at least; and an item of edges, each of its pieces of k, how much longer
-/// one takes that is read by elements, or from its begin to its end, and a piece of the last one,
-/// if that follows tiles.
+/// kernel that adds them up; each of a helper's pieces; where sums are set aside; a launch; where
+/// the product is the transposed one; how much longer it takes where threads turn A; bytes that
+/// packing moves; the steps of a tile at least. And where an element, not 16 bytes, of C is stored
+/// at a time, how much more each tile takes, and its steps at least; and an item of edges, each of
+/// its pieces of k, how much longer one takes that is read by elements, or from its begin to its
+/// end, and a piece of the last one, if that follows tiles.
 struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 6.8, of_two = 2.4,
            of_step = 0.3, most = 8, meeting = 1.5, sums_apart = 9, helping = 0, aside = 2.1,
-           launch = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0, ragged = 0, ragged_least = 0,
-           edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
+           launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0, ragged = 0,
+           ragged_least = 0, edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2,
+           edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the pre-pass.
@@ -234,6 +241,7 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .meeting = 1.2,
                                                           .sums_apart = 1e9,
                                                           .helping = 1.6,
+                                                          .exchanged = 1.5,
                                                           .least = 3.7,
                                                           .ragged = 1.5,
                                                           .ragged_least = 3.3};
@@ -295,10 +303,10 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                                                 PipelinedLayout a, PipelinedLayout b,
                                                 std::size_t most_scratch, int a_shift = 0,
                                                 int b_shift = 0,
-                                                PipelinedForms forms = PipelinedForms::all) {
+                                                PipelinedForms forms = PipelinedForms::all,
+                                                bool exchanged = false) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;  // of an extent
     GemmPipelinedPlan best;
-    double least = 0;
     if (m <= 0 || n <= 0 || k <= 0 || m > most || n > most || k > most) return best;
     constexpr auto pieces = pipelined_pieces;
     // Rows or columns before the first tile; and beyond the last one, where they are few, or where
@@ -336,11 +344,13 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             }
             if (plan.edge_rows() + plan.edge_columns() == 0) continue;
         }
+        plan.exchanged = exchanged;
         plan.turn_a = turn;
         plan.skip = turn ? a_shift : 0;
         // How C lies, supposedly.
-        const bool ragged = plan.lead_n == 0 && (n % 4 != 0 || b == PipelinedLayout::other ||
-                                                 b == PipelinedLayout::shifted);
+        const bool ragged =
+            exchanged || (plan.lead_n == 0 && (n % 4 != 0 || b == PipelinedLayout::other ||
+                                               b == PipelinedLayout::shifted));
         const std::int64_t steps = pieces(k + plan.skip, plan.form.depth());
         plan.pack_a =
             !turn && !plan.form.a_by_rows && a != PipelinedLayout::mapped && plan.lead_m == 0;
@@ -443,7 +453,8 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
                           (whole > 1 ? cost.second : 0) + (ragged ? whole * cost.ragged : 0) +
                           (cut > 0 ? cost.cut + (even ? 1 : 2) * piece : 0) +
-                          (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch;
+                          (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch +
+                          (exchanged ? cost.exchanged : 0);
             if (plan.pack_a || plan.pack_b)
                 time += gemm_pack_microseconds(plan.pack_a_bytes + plan.pack_b_bytes);
             if (edges.all > 0) {
@@ -461,12 +472,9 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             }
             plan.seconds = time * 1e-6;
             plan.fits = true;
-            // A slice's sums are never set aside: of a long k, tiles are whole if that takes hardly
-            // longer, for smaller errors.
-            const double weighed = plan.seconds * (sliced && k >= 4096 ? 1.06 : 1);
-            if (plan.scratch_bytes > most_scratch || (best.fits && weighed >= least)) continue;
-            best = plan;
-            least = weighed;
+            if (plan.scratch_bytes <= most_scratch &&
+                (!best.fits || plan.weighed(k) < best.weighed(k)))
+                best = plan;
         }
     }
     return best;

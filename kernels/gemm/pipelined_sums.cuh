@@ -207,6 +207,8 @@ class PipelinedSums {
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
             reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
             store_vectors(work, c, place);
+        else if (f.products() == 1 && c.row_stride == 1 && work.beta == 0)
+            store_columns(c, place, lines);
         else
             store_lines(work, c, place, lines);
     }
@@ -356,9 +358,104 @@ class PipelinedSums {
                     if (exists) device::store_global(at, value);
                 });
             }
-#pragma unroll
-            for (int s = 0; s + 4 * t.thread_n < count; ++s) sums_[s] = sums_[s + 4 * t.thread_n];
+            next_sums<4 * t.thread_n>();
         }
+    }
+
+    /// Where neighbours of C lie in columns, and beta is 0.
+    __device__ __forceinline__ void store_columns(const MatrixView<float>& c,
+                                                  const PipelinedWorkload::Place& place,
+                                                  PipelinedLines<f>& lines) {
+        const int own_thread = static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers();
+        if constexpr (f.a_by_rows)
+            store_own_columns(c, place, own_thread);
+        else
+            store_exchanged_columns(c, place, own_thread, lines);
+    }
+
+    /// Each thread for itself: lanes have neighbours. In a loop as store_lines.
+    __device__ __forceinline__ void store_own_columns(const MatrixView<float>& c,
+                                                      const PipelinedWorkload::Place& place,
+                                                      int own_thread) {
+        const std::int64_t i = std::int64_t{place.i} * t.block_m + Tile::row(own_thread) + below();
+        const std::int64_t j = std::int64_t{place.j} * t.block_n + Tile::column(own_thread);
+        auto inside = static_cast<int>(c.rows - i < t.block_m ? c.rows - i : t.block_m);
+        const auto columns =
+            static_cast<int>(c.columns - j < t.block_n ? c.columns - j : t.block_n);
+        const auto right = [](int v) { return v / 4 * 4 * t.lanes_n() + v % 4; };
+        float* first = &c(i, j);
+#pragma unroll 1
+        for (int vectors = rows / 4; vectors > 0; --vectors, inside -= Tile::down(4)) {
+            float* at = first;
+#pragma unroll
+            for (int v = 0; v < t.thread_n; ++v) {
+                const int exist = right(v) < columns ? inside : 0;
+#pragma unroll
+                for (int r = 0; r < 4; ++r)
+                    if (Tile::down(r) < exist) device::store_global(at + Tile::down(r), sum(r, v));
+                at = device::opaque(at + (right(v + 1) - right(v)) * c.column_stride);
+            }
+            first = device::opaque(first + Tile::down(4));
+            next_sums<4 * t.thread_n>();
+        }
+    }
+
+    /// Lanes exchange their sums, so that those which store together have neighbours: of half of
+    /// the lanes, a column each at a time.
+    __device__ __forceinline__ void store_exchanged_columns(const MatrixView<float>& c,
+                                                            const PipelinedWorkload::Place& place,
+                                                            int own_thread,
+                                                            PipelinedLines<f>& lines) {
+        constexpr int at_once = PipelinedLines<f>::at_once;
+        constexpr int length = rows * t.lanes_m();             // of a warp's columns
+        constexpr int beside = length < 32 ? 32 / length : 1;  // that lanes store together
+        constexpr int parts = length > 32 ? length / 32 : 1;   // of a column
+        const int lane = own_thread % 32, first_thread = own_thread - lane;
+        const int own = Tile::column(lane) / 4, row = lane % length, line = lane / length;
+        const std::int64_t i =
+            std::int64_t{place.i} * t.block_m + Tile::row(first_thread) + below() + row;
+        const std::int64_t j =
+            std::int64_t{place.j} * t.block_n + Tile::column(first_thread) + line * 4;
+        const auto inside = static_cast<int>(c.rows - i < length ? c.rows - i : length);
+        auto columns = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
+        float* to = &c(i, j);
+#pragma unroll 1
+        for (int number = 1; number <= t.thread_n; ++number) {  // of a thread's columns
+#pragma unroll 1
+            for (int first = 0; first < t.lanes_n(); first += at_once) {
+                if (own / at_once * at_once == first)
+#pragma unroll
+                    for (int r = 0; r < rows; ++r)
+                        lines.values[own % at_once][Tile::row(lane) + Tile::down(r)] = sum(r, 0);
+                __syncwarp();
+#pragma unroll
+                for (int l = 0; l < at_once; l += beside) {
+                    float values[parts];
+#pragma unroll
+                    for (int p = 0; p < parts; ++p)
+                        values[p] = lines.values[line + l][row + 32 * p];
+#pragma unroll
+                    for (int p = 0; p < parts; ++p)
+                        if (32 * p < inside && columns > 0)
+                            device::store_global(to + 32 * p, values[p]);
+                    to = device::opaque(to + 4 * beside * c.column_stride);
+                    columns -= 4 * beside;
+                }
+                __syncwarp();
+            }
+            // From vectors of four columns to the next ones, which lie behind those of all lanes.
+            const int back = (number % 4 > 0 ? 4 * t.lanes_n() : 4) - 1;
+            to = device::opaque(to - back * c.column_stride);
+            columns += back;
+            next_sums<1>();
+        }
+    }
+
+    /// Registers have no index: moves the sums, so that those from number `first` on are the first.
+    template <int first>
+    __device__ __forceinline__ void next_sums() {
+#pragma unroll
+        for (int s = 0; s + first < count; ++s) sums_[s] = sums_[s + first];
     }
 
     /// Of the lanes' lines number `row`, part `p` of line `l`: values[l][p] is the calling lane's.
