@@ -140,10 +140,11 @@ TEST(BatchedPlan, PiecesWhereTheyPay) {
                          together = GemmPieces::together;
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
     for (const auto& [n, least, of] : {std::tuple(17, 1000, 0),
-                                       {31, 6000, 1},
+                                       {31, 2000, 1},
                                        {33, 750, 0},
                                        {40, 4500, 1},
-                                       {63, 3600, 1},
+                                       {47, 750, 0},
+                                       {63, 1200, 1},
                                        {65, 160, 0},
                                        {80, 960, 1},
                                        {90, 160, 0}}) {
