@@ -50,11 +50,13 @@ class GemmPipelined : public testing::Test {
             }
     }
     /// How all of a call's tiles are cut, among so many blocks. `helped`: the tiles whose last
-    /// steps one block has; 0: all blocks have as many steps. `chain`: as a workload has it.
+    /// steps one block has. `each`: the pieces of a tile, for a block each, or of those tiles that
+    /// make no full turn of `blocks`. If both are 0, all blocks have as many steps. `chain`: as a
+    /// workload has it.
     struct Cut {
         unsigned blocks = 0;
         bool sums_apart = false;
-        unsigned helped = 0, chain = 0;
+        unsigned helped = 0, chain = 0, each = 0;
     };
     /// Runs the call so. Plans cut from 264 steps of all tiles on, which take long under emulation.
     /// Returns who has which piece.
@@ -65,8 +67,11 @@ class GemmPipelined : public testing::Test {
             PipelinedWorkload& load = plan.load;
             const unsigned tiles = load.tiles_m * load.tiles_n;
             if (how.helped > 0) how.blocks = tiles + (tiles + how.helped - 1) / how.helped;
-            load = {load.tiles_m, load.tiles_n, tiles, load.steps, how.blocks};
-            EXPECT_GE(load.cut * load.steps, 2 * how.blocks);
+            if (how.each > 0 && how.blocks == 0) how.blocks = tiles * how.each;
+            const unsigned cut = how.each > 0 && how.blocks < tiles ? tiles % how.blocks : tiles;
+            load = {load.tiles_m, load.tiles_n, cut, load.steps, how.blocks};
+            if (how.each > 0) load.cut_each(how.each = std::min(how.each, how.blocks / cut));
+            EXPECT_GE(load.cut * load.steps, how.each > 0 ? load.cut * how.each : 2 * how.blocks);
             if (how.helped > 0) {
                 load.own = load.steps - 2;
                 load.helped = how.helped;
@@ -428,6 +433,36 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
         }
 }
 
+/// Of tiles that are cut in as many pieces each, for a block's only or last one: two, and more than
+/// arrive at once; steps that pieces share unevenly; after whole tiles.
+TEST_F(GemmPipelined, ExactWhereEachTileHasAsManyPieces) {
+    struct Case {
+        Shape shape;
+        unsigned blocks, each;
+    };
+    for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced})
+        for (const Case& one : {Case{{20, 30, 500}, 0, 2}, Case{{129, 67, 330}, 0, 5},
+                                Case{{260, 600, 330}, 4, 3}, Case{{390, 330, 200}, 5, 2}})
+            for (const int a : {0, 1, 3})
+                for (const bool exchanged : {false, true}) {
+                    GemmProblem<float> p(one.shape, one.each + static_cast<std::uint64_t>(a),
+                                         storages[a]);
+                    p.alpha = 2;
+                    p.beta = a == 1 ? 0 : -1;
+                    p.fill_integers();
+                    const bool whole = forms == PipelinedForms::whole;
+                    for (const bool sums_apart : {false, true}) {
+                        if (sums_apart && !whole) continue;
+                        const PipelinedWorkload load = run_cut(
+                            p, forms,
+                            {.blocks = one.blocks, .sums_apart = sums_apart, .each = one.each},
+                            exchanged);
+                        EXPECT_TRUE(exact(p)) << load.each << " pieces, " << load.whole
+                                              << " whole, " << whole << sums_apart << exchanged;
+                    }
+                }
+}
+
 /// Padding and gaps never meet an Inf: k ends within a step.
 TEST_F(GemmPipelined, InfAtTheEndOfKStaysInItsRow) {
     for (const Shape shape : {Shape{130, 260, 35}, Shape{64, 100, 17}}) {
@@ -501,9 +536,11 @@ TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
 TEST_F(GemmPipelined, ASlicedElementIsTheSumOfItsSlicesChains) {
     GemmProblem<float> p({20, 30, 500}, 9);
     p.fill([](Random& r) { return r.normal(); });
-    for (const unsigned helped : {0, 1}) {
+    for (const unsigned way : {0, 1, 2}) {
+        const bool helped = way == 1;
         const PipelinedWorkload load =
-            run_cut(p, PipelinedForms::sliced, {.blocks = 2, .helped = helped});
+            run_cut(p, PipelinedForms::sliced,
+                    {.blocks = 2, .helped = way == 1 ? 1u : 0u, .each = way == 2 ? 2u : 0u});
         for (std::int64_t i = 0; i < 20; ++i)
             for (std::int64_t j = 0; j < 30; ++j) {
                 float pieces[2];
@@ -593,6 +630,11 @@ void check(const GemmPipelinedPlan& plan) {
             if (helps) {  // two pieces of each, and as many places as two a block
                 ASSERT_TRUE(piece.first == 0 || piece.last == load.steps);
                 ASSERT_LT(piece.tile, load.blocks);
+                continue;
+            }
+            if (load.each > 0) {  // a block's last piece, the only one that is cut
+                ASSERT_EQ(piece.tile, block / load.each);
+                ASSERT_EQ(number, load.whole);
                 continue;
             }
             ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.first), block);

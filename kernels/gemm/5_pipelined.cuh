@@ -131,7 +131,8 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                 }
             }
             if constexpr (f.sliced)
-                if (work.load.is_one_turn()) return sums.end_together(work, piece.tile, shared);
+                if (cut ? work.load.each > 0 : work.load.is_one_turn())
+                    return sums.end_together(work, piece, shared);
             const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
             if constexpr (f.sliced)
                 if (!sums.gather(shared.relay, number)) return;

@@ -48,12 +48,14 @@ struct PipelinedPiece {
 };
 
 /// The first `cut` tiles are cut along k so that all blocks get as many steps of them, the first
-/// ones perhaps one more; the other tiles are dealt whole. Or, in the sliced form, if `own` is not
-/// 0, all tiles are cut in two: each has a block for its first `own` steps, and blocks beyond these
-/// have the rest of `helped` tiles each.
+/// ones perhaps one more; the other tiles are dealt whole. Or, if `each` is not 0, they are cut in
+/// so many pieces each, and a block has one of them at most, after its whole tiles. Or, in the
+/// sliced form, if `own` is not 0, all tiles are cut in two: each has a block for its first `own`
+/// steps, and blocks beyond these have the rest of `helped` tiles each.
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
-    unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra
+    unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra; or steps, by `each`
+    unsigned each = 0, whole = 0;   // and the whole tiles of a block
     unsigned own = 0, helped = 0;
     unsigned chain = 0;  // steps after which a piece's sums are set aside; 0: none
     // Of a batch, products or groups of them, whose tiles follow each other. Two products of a
@@ -71,11 +73,20 @@ struct PipelinedWorkload {
           share(cut * steps / blocks),
           extra(cut * steps % blocks) {}
 
+    /// So many pieces of each tile that is cut; its first ones have perhaps one step more.
+    constexpr void cut_each(unsigned pieces) {
+        each = pieces;
+        whole = (tiles_m * tiles_n - cut) / blocks;
+        share = steps / pieces;
+        extra = steps % pieces;
+    }
+
     constexpr unsigned turns() const {
         return (tiles_m * tiles_n * products + blocks - 1) / blocks;
     }
 
-    /// Of the steps of cut tiles, all in a line, the first one of a block; and who has one.
+    /// Of the steps of cut tiles, all in a line, the first one of a block; and who has one. If
+    /// `each` is not 0, of a tile's steps the first one of a piece.
     constexpr unsigned first_step(unsigned block) const {
         return block * share + (block < extra ? block : extra);
     }
@@ -85,6 +96,13 @@ struct PipelinedWorkload {
     }
 
     constexpr PipelinedPiece piece(unsigned block, unsigned number) const {
+        if (each > 0) {
+            if (number < whole) return {cut + number * blocks + block, 0, steps};
+            const unsigned tile = block / each, own = block - tile * each;
+            const unsigned begin = first_step(own);
+            const bool exists = number == whole && tile < cut;
+            return {tile, begin, exists ? first_step(own + 1) : begin};
+        }
         const unsigned begin = first_step(block), end = first_step(block + 1);
         if (begin < end) {
             const unsigned first_tile = begin / steps, tile = first_tile + number;
@@ -95,6 +113,11 @@ struct PipelinedWorkload {
             number -= (end - 1) / steps - first_tile + 1;
         }
         const unsigned tile = cut + number * blocks + block;
+        return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
+    }
+    /// The same of a batch.
+    constexpr PipelinedPiece whole_piece(unsigned block, unsigned number) const {
+        const unsigned tile = number * blocks + block;
         return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
     }
     /// The same if `own` is not 0.
@@ -212,17 +235,19 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and `second` where there is one; where tiles are
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,
-/// `of_two`, more with each of the piece's steps, up to a limit; parts of sums that meet, or a
-/// kernel that adds them up; each of a helper's pieces; where sums are set aside; a launch; where
-/// the product is the transposed one; how much longer it takes where threads turn A; bytes that
-/// packing moves; the steps of a tile at least. And where an element, not 16 bytes, of C is stored
-/// at a time, how much more each tile takes, and its steps at least; and an item of edges, each of
-/// its pieces of k, how much longer one takes that is read by elements, or from its begin to its
-/// end, and a piece of the last one, if that follows tiles.
+/// `of_two`, more with each of the piece's steps, up to a limit; parts of sums that meet, or in
+/// place of all that a kernel that adds them up, and each tile for it; each of a helper's pieces;
+/// where sums are set aside; a launch; where the product is the transposed one; how much longer it
+/// takes where threads turn A; bytes that packing moves; the steps of a tile at least. Where all
+/// tiles have as many pieces, a block's only one, each that meets, or that kernel. And where an
+/// element, not 16 bytes, of C is stored at a time, how much more each tile takes, and its steps at
+/// least; and an item of edges, each of its pieces of k, how much longer one takes that is read by
+/// elements, or from its begin to its end, and a piece of the last one, if that follows tiles.
 struct PipelinedCosts {
-    double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 6.8, of_two = 2.4,
-           of_step = 0.3, most = 8, meeting = 1.5, sums_apart = 9, helping = 0, aside = 2.1,
-           launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0, ragged = 0,
+    double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 8.6, of_two = 5.4,
+           of_step = 0.3, most = 8, meeting = 0.8, sums_apart = 12.8, tile_apart = 0.44,
+           helping = 0, aside = 2.1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6,
+           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0,
            ragged_least = 0, edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2,
            edges_after = 5;
 };
@@ -235,14 +260,17 @@ constexpr double gemm_pack_microseconds(std::size_t packed_bytes) {
 inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .tile = 2.1,
                                                           .next = 1.4,
-                                                          .piece = 3.85,
-                                                          .of_two = 3.85,
+                                                          .piece = 5.4,
+                                                          .of_two = 4.1,
                                                           .of_step = 0,
-                                                          .meeting = 1.2,
+                                                          .meeting = 0.85,
                                                           .sums_apart = 1e9,
-                                                          .helping = 1.6,
+                                                          .helping = 1.4,
                                                           .exchanged = 1.5,
                                                           .least = 3.7,
+                                                          .of_each = 3.8,
+                                                          .each_meeting = 0.34,
+                                                          .each_apart = 1e9,
                                                           .ragged = 1.5,
                                                           .ragged_least = 3.3};
 
@@ -378,14 +406,20 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         plan.pack_a_bytes = packed(plan.pack_a, m);
         plan.pack_b_bytes = packed(plan.pack_b, n);
         // The first `cut` tiles are cut for so many blocks (0: no such plan). `met`: pieces that
-        // meet in a tile, as many as blocks share it, or in any number. `own`, `helped`: as a
-        // workload has them.
+        // meet in a tile. `each`, `own`, `helped`: as a workload has them.
         struct Cut {
             std::int64_t cut, blocks, met;
-            bool even;
-            std::int64_t own = 0, helped = 0;
+            std::int64_t each = 0, own = 0, helped = 0;
         };
-        const std::int64_t split = at_once / tiles, last = tiles % at_once;
+        const std::int64_t last = tiles % at_once;
+        // Into how many pieces so many blocks can cut each of as many tiles: no more than it takes
+        // for pieces as short.
+        const auto split = [&](std::int64_t tiles) {
+            const std::int64_t most = tiles > 0 ? at_once / tiles : 0;
+            const std::int64_t each = most > 1 ? pieces(steps, pieces(steps, most)) : 0;
+            return each > 1 ? each : 0;
+        };
+        const std::int64_t of_all = split(tiles), of_last = tiles > at_once ? split(last) : 0;
         const std::int64_t helpers = at_once - tiles;
         const std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
         // How long a helper and the others take together, in steps, if those have `own`; and with
@@ -400,14 +434,14 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                                                      static_cast<double>(helped + 1) *
                                                      (static_cast<double>(steps) + helping));
         const std::int64_t own_steps = together(alike) <= together(alike + 1) ? alike : alike + 1;
-        const Cut cuts[] = {
-            {0, tiles < at_once ? tiles : at_once, 0, false},
-            {tiles, split > 1 ? tiles * split : 0, split, true},
-            {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0, false},
-            {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0, false},
-            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, true, own_steps,
-             helped}};
-        for (const auto& [cut, blocks, met, even, own, helped] : cuts) {
+        const Cut cuts[] = {{0, tiles < at_once ? tiles : at_once, 0},
+                            {tiles, tiles * of_all, of_all, of_all},
+                            {last, of_last > 0 ? at_once : 0, of_last, of_last},
+                            {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0},
+                            {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0},
+                            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, 0,
+                             own_steps, helped}};
+        for (const auto& [cut, blocks, met, each, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
                 (cut > 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
                 continue;
@@ -416,25 +450,22 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                          static_cast<unsigned>(blocks)};
             plan.load.own = static_cast<unsigned>(own);
             plan.load.helped = static_cast<unsigned>(helped);
+            if (each > 0) plan.load.cut_each(static_cast<unsigned>(each));
             const auto count = static_cast<std::size_t>(blocks);
             const std::size_t tile_bytes =
                 static_cast<std::size_t>(t.block_m * t.block_n) * sizeof(float);
             plan.partial_bytes = cut > 0 ? count * 2 * tile_bytes : 0;
             plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes;
-            // Where they are uneven, a block has two pieces, whose costs have the first of them in.
-            const std::int64_t known = sliced ? 1 : 3;
-            const std::int64_t more = even ? met : met > known ? met - known : 0;
-            const double meeting = cost.meeting * static_cast<double>(more);
-            plan.sums_apart = meeting > cost.sums_apart;
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
-            const auto all =
-                whole * static_cast<double>(steps) +
-                (own > 0 ? together(own) : static_cast<double>(pieces(cut * steps, blocks)));
+            const std::int64_t longest_piece =
+                each > 0 ? pieces(steps, each) : pieces(cut * steps, blocks);
+            const auto all = whole * static_cast<double>(steps) +
+                             (own > 0 ? together(own) : static_cast<double>(longest_piece));
             // Where sums are set aside, if there is room for that: by the length of k, whatever it
             // begins with.
             const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));
             const std::size_t aside_bytes = count * tile_bytes;
-            const std::int64_t longest = whole > 0 ? steps : pieces(cut * steps, blocks);
+            const std::int64_t longest = whole > 0 ? steps : longest_piece;
             double aside = 0;
             if (4 * longest > 5 * chain && chain > 0 &&
                 plan.scratch_bytes + aside_bytes <= most_scratch) {
@@ -445,16 +476,30 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const double idle = cost.least + (ragged ? cost.ragged_least : 0) -
                                 cost.step * static_cast<double>(steps);
             double piece = cost.piece;
-            if (!even && met <= 2) {
+            if (met <= 2) {
                 piece = cost.of_two + cost.of_step * (all - whole * static_cast<double>(steps));
                 if (piece > cost.most) piece = cost.most;
+            }
+            double pieces_end = 0;
+            if (each > 0) {
+                pieces_end = cost.of_each + cost.each_meeting * static_cast<double>(each);
+            } else if (cut > 0) {
+                // A block has two pieces, whose costs have the first ones that meet in; or helps.
+                const std::int64_t known = own > 0 ? 0 : sliced ? 1 : 3;
+                pieces_end = (own > 0 ? 1 : 2) * piece +
+                             cost.meeting * static_cast<double>(met > known ? met - known : 0);
+            }
+            if (cut > 0) {
+                const double apart = (each > 0 ? cost.each_apart : cost.sums_apart) +
+                                     cost.tile_apart * static_cast<double>(cut);
+                plan.sums_apart = apart < pieces_end;
+                if (plan.sums_apart) pieces_end = apart;
+                pieces_end += cost.cut;
             }
             double time = all * cost.step * (turn ? cost.turn : 1) + (idle > 0 ? whole * idle : 0) +
                           (whole > 0 ? cost.tile + (whole - 1) * cost.next : 0) +
                           (whole > 1 ? cost.second : 0) + (ragged ? whole * cost.ragged : 0) +
-                          (cut > 0 ? cost.cut + (even ? 1 : 2) * piece : 0) +
-                          (plan.sums_apart ? cost.sums_apart : meeting) + aside + cost.launch +
-                          (exchanged ? cost.exchanged : 0);
+                          pieces_end + aside + cost.launch + (exchanged ? cost.exchanged : 0);
             if (plan.pack_a || plan.pack_b)
                 time += gemm_pack_microseconds(plan.pack_a_bytes + plan.pack_b_bytes);
             if (edges.all > 0) {

@@ -22,6 +22,11 @@ struct PipelinedPieces {
     __device__ __forceinline__ PipelinedPieces(const PipelinedWorkload& load, unsigned tile)
         : first(tile), last(1), helped(f.sliced && load.own > 0) {
         if (helped) return;
+        if (load.each > 0) {
+            first = tile * load.each;
+            last = load.each - 1;
+            return;
+        }
         first = load.block_of(tile * load.steps);
         last = load.block_of(tile * load.steps + load.steps - 1) - first;
     }
@@ -134,17 +139,19 @@ class PipelinedSums {
         return slice == 0;
     }
 
-    /// In the sliced form, for a block's only piece, a whole tile: the ring has room for the sums
-    /// of all slices now, and each slice ends a part of all threads' rows.
-    __device__ __forceinline__ void end_together(const PipelinedWork& work, unsigned tile,
+    /// In the sliced form, for a block's last piece, where all pieces of the tile end so: the ring
+    /// has room for the sums of all slices now, and each slice ends a part of all threads' rows.
+    __device__ __forceinline__ void end_together(const PipelinedWork& work,
+                                                 const PipelinedPiece& piece,
                                                  PipelinedShared<f>& shared) const {
         constexpr int all = pipelined_tile.multipliers();
         device::role_barrier(1, all);  // no one reads the ring any more
         leave(shared.slices()[part()]);
         device::role_barrier(1, all);
         PipelinedSums<f, t.thread_m / f.parts> own(shared.slices());
+        if (work.load.cuts(piece) && !own.add_up(work, piece, second_is_there(work, piece))) return;
         own.scale(work.alpha);
-        own.store(work, tile, shared.all_lines()[threadIdx.x / 32]);
+        own.store(work, piece.tile, shared.all_lines()[threadIdx.x / 32]);
     }
 
     /// Of a tile's first piece: whether the second and last one's sums have been left. Their block
