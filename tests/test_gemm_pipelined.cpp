@@ -692,6 +692,34 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
     EXPECT_FALSE(plan(4096).form.sliced);
 }
 
+/// Where there are half as many tiles as multiprocessors or fewer: as many pieces each, no more
+/// than it takes for pieces as short; of 64 x 4096 x 4096, four of 16 steps. Or of the tiles of the
+/// last turn.
+TEST(GemmPipelinedPlan, FewTilesAreCutInAsManyPiecesEach) {
+    using L = PipelinedLayout;
+    const auto plan = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return plan_gemm_pipelined(m, n, k, L::mapped, L::mapped, std::size_t{1} << 40, 0, 0,
+                                   PipelinedForms::sliced);
+    };
+    const GemmPipelinedPlan few = plan(4096, 64, 4096);
+    EXPECT_EQ(few.load.tiles_m * few.load.tiles_n, 32u);
+    EXPECT_EQ(few.load.each, 4u);
+    EXPECT_EQ(few.load.blocks, 128u);
+    EXPECT_EQ(few.load.share, 16u);
+    EXPECT_NO_FATAL_FAILURE(check(few));
+    // There are 13 blocks for each of 10 tiles, whose 20 steps 10 of them share as well.
+    const GemmPipelinedPlan short_k = plan(640, 128, 1280);
+    EXPECT_EQ(short_k.load.steps, 20u);
+    EXPECT_EQ(short_k.load.each, 10u);
+    EXPECT_NO_FATAL_FAILURE(check(short_k));
+    const GemmPipelinedPlan rest = plan(512, 2624, 2048);
+    EXPECT_EQ(rest.load.tiles_m * rest.load.tiles_n, 132u + 32);
+    EXPECT_EQ(rest.load.whole, 1u);
+    EXPECT_EQ(rest.load.cut, 32u);
+    EXPECT_EQ(rest.load.each, 4u);
+    EXPECT_NO_FATAL_FAILURE(check(rest));
+}
+
 /// The sliced form, which sets no sums aside, only where whole tiles would take longer by more.
 TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
     const auto sliced = [](std::int64_t n, std::int64_t k) {

@@ -247,9 +247,8 @@ struct PipelinedCosts {
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 8.6, of_two = 5.4,
            of_step = 0.3, most = 8, meeting = 0.8, sums_apart = 12.8, tile_apart = 0.44,
            helping = 0, aside = 2.1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6,
-           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0,
-           ragged_least = 0, edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2,
-           edges_after = 5;
+           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
+           edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the pre-pass.
@@ -261,7 +260,7 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
                                                           .tile = 2.1,
                                                           .next = 1.4,
                                                           .piece = 5.4,
-                                                          .of_two = 4.1,
+                                                          .of_two = 3.9,
                                                           .of_step = 0,
                                                           .meeting = 0.85,
                                                           .sums_apart = 1e9,
@@ -443,7 +442,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                              own_steps, helped}};
         for (const auto& [cut, blocks, met, each, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
-                (cut > 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
+                (cut > 0 && each == 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
                 continue;
             plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
                          static_cast<unsigned>(cut), static_cast<unsigned>(steps),
