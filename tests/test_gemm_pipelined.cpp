@@ -51,12 +51,12 @@ class GemmPipelined : public testing::Test {
     }
     /// How all of a call's tiles are cut, among so many blocks. `helped`: the tiles whose last
     /// steps one block has. `each`: the pieces of a tile, for a block each, or of those tiles that
-    /// make no full turn of `blocks`. If both are 0, all blocks have as many steps. `chain`: as a
-    /// workload has it.
+    /// make no full turn of `blocks`. If both are 0, all blocks have as many steps, but for the
+    /// `margin`. `chain`: as a workload has it.
     struct Cut {
         unsigned blocks = 0;
         bool sums_apart = false;
-        unsigned helped = 0, chain = 0, each = 0;
+        unsigned helped = 0, chain = 0, each = 0, margin = 0;
     };
     /// Runs the call so. Plans cut from 264 steps of all tiles on, which take long under emulation.
     /// Returns who has which piece.
@@ -69,7 +69,7 @@ class GemmPipelined : public testing::Test {
             if (how.helped > 0) how.blocks = tiles + (tiles + how.helped - 1) / how.helped;
             if (how.each > 0 && how.blocks == 0) how.blocks = tiles * how.each;
             const unsigned cut = how.each > 0 && how.blocks < tiles ? tiles % how.blocks : tiles;
-            load = {load.tiles_m, load.tiles_n, cut, load.steps, how.blocks};
+            load = {load.tiles_m, load.tiles_n, cut, load.steps, how.blocks, how.margin};
             if (how.each > 0) load.cut_each(how.each = std::min(how.each, how.blocks / cut));
             EXPECT_GE(load.cut * load.steps, how.each > 0 ? load.cut * how.each : 2 * how.blocks);
             if (how.helped > 0) {
@@ -396,7 +396,10 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
                 p.fill_integers();
                 for (const bool exchanged : {false, true}) {
                     run_cut(p, PipelinedForms::whole,
-                            {.blocks = blocks, .sums_apart = sums_apart, .chain = chain},
+                            {.blocks = blocks,
+                             .sums_apart = sums_apart,
+                             .chain = chain,
+                             .margin = chain > 0 ? 1u : 0u},
                             exchanged);
                     EXPECT_TRUE(exact(p)) << chain << ", " << exchanged;
                 }
@@ -409,18 +412,19 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
 TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
     struct Case {
         Shape shape;
-        unsigned blocks, helped;
+        unsigned blocks, helped, margin = 0;
     };
     for (const Case& one :
          {Case{{20, 30, 500}, 3, 0}, Case{{129, 67, 300}, 4, 0}, Case{{200, 128, 450}, 7, 0},
-          Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4}})
+          Case{{200, 128, 450}, 7, 0, 2}, Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4}})
         for (const int a : {0, 1, 3}) {
             GemmProblem<float> p(one.shape, one.blocks + static_cast<std::uint64_t>(a),
                                  storages[a]);
             p.alpha = 2;
             p.beta = a == 1 ? 0 : -1;
             p.fill_integers();
-            run_cut(p, PipelinedForms::sliced, {.blocks = one.blocks, .helped = one.helped});
+            run_cut(p, PipelinedForms::sliced,
+                    {.blocks = one.blocks, .helped = one.helped, .margin = one.margin});
             EXPECT_TRUE(exact(p)) << one.blocks;
             const auto [m, n, k] = one.shape;
             GemmProblem<float> q({n, m, k}, one.blocks + static_cast<std::uint64_t>(a), storages[0],
@@ -428,7 +432,8 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
             q.alpha = 2;
             q.beta = a == 1 ? -1 : 0;
             q.fill_integers();
-            run_cut(q, PipelinedForms::sliced, {.blocks = one.blocks, .helped = one.helped}, true);
+            run_cut(q, PipelinedForms::sliced,
+                    {.blocks = one.blocks, .helped = one.helped, .margin = one.margin}, true);
             EXPECT_TRUE(exact(q)) << one.blocks;
         }
 }
@@ -637,8 +642,8 @@ void check(const GemmPipelinedPlan& plan) {
                 ASSERT_EQ(number, load.whole);
                 continue;
             }
-            ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.first), block);
-            ASSERT_EQ(load.block_of(piece.tile * load.steps + piece.last - 1), block);
+            ASSERT_EQ(load.block_of(piece.tile * load.apart() + piece.first), block);
+            ASSERT_EQ(load.block_of(piece.tile * load.apart() + piece.last - 1), block);
         }
     for (const unsigned end : next) ASSERT_EQ(end, load.steps);
     std::vector<int> seen(tiles, 0);
@@ -712,12 +717,41 @@ TEST(GemmPipelinedPlan, FewTilesAreCutInAsManyPiecesEach) {
     EXPECT_EQ(short_k.load.steps, 20u);
     EXPECT_EQ(short_k.load.each, 10u);
     EXPECT_NO_FATAL_FAILURE(check(short_k));
-    const GemmPipelinedPlan rest = plan(512, 2624, 2048);
-    EXPECT_EQ(rest.load.tiles_m * rest.load.tiles_n, 132u + 32);
+    const GemmPipelinedPlan rest = plan(512, 2368, 1024);
+    EXPECT_EQ(rest.load.tiles_m * rest.load.tiles_n, 132u + 16);
     EXPECT_EQ(rest.load.whole, 1u);
-    EXPECT_EQ(rest.load.cut, 32u);
-    EXPECT_EQ(rest.load.each, 4u);
+    EXPECT_EQ(rest.load.cut, 16u);
+    EXPECT_EQ(rest.load.each, 8u);
     EXPECT_NO_FATAL_FAILURE(check(rest));
+}
+
+/// Where blocks share the steps of all tiles, one that goes on from a tile's end to the next tile
+/// has fewer: of 50 tiles of 32 steps, 83 blocks have a piece of one alone.
+TEST(GemmPipelinedPlan, BlocksThatGoOnHaveFewerSteps) {
+    const PipelinedWorkload load(5, 10, 50, 32, 132, 2);
+    EXPECT_EQ(load.line(), 50u * 34 - 2);
+    unsigned alone = 0;
+    for (unsigned block = 0; block < load.blocks; ++block) {
+        const PipelinedPiece piece = load.piece(block, 0), next = load.piece(block, 1);
+        const unsigned steps = piece.last - piece.first + next.last - next.first;
+        EXPECT_LE(steps, load.share + 1);
+        if (next.first == next.last)
+            ++alone;
+        else
+            EXPECT_LE(steps, load.share - 1);
+    }
+    EXPECT_GE(alone, 83u);
+    GemmPipelinedPlan plan;
+    plan.load = load;
+    EXPECT_NO_FATAL_FAILURE(check(plan));
+    // All of a share may be a margin: such a block begins with the next tile.
+    plan.load = {1, 3, 3, 10, 7, 3};
+    EXPECT_NO_FATAL_FAILURE(check(plan));
+    using L = PipelinedLayout;
+    EXPECT_EQ(plan_gemm_pipelined(640, 640, 2048, L::mapped, L::mapped, std::size_t{1} << 40, 0, 0,
+                                  PipelinedForms::sliced)
+                  .load.margin,
+              1u);
 }
 
 /// The sliced form, which sets no sums aside, only where whole tiles would take longer by more.

@@ -9,9 +9,10 @@
 //   loader 0        asks the copy engine for the next stage, once it is free      stages
 //   loaders 1 to 3  turn A's tiles, where its neighbours lie along k
 //
-//   cut tiles   |b0       |b1       |b2       |b3     |   each block has as many steps of k; the
-//               |tile 0      |tile 1      |tile 2     |   last warp of a tile adds pieces up
-//                                                         (or a kernel of its own, where many meet)
+//   cut tiles   |b0       |b1       |b2       |b3     |   each block has as many steps of k, less
+//               |tile 0      |tile 1      |tile 2     |   where it ends a tile on its way; the last
+//                                                         warp of a tile adds pieces up (or a
+//                                                         kernel of its own, where many meet)
 //               or each of few tiles is cut in as many pieces, for a block each
 //   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in memory
 //               (2 us), while the one that shares its scheduler multiplies

@@ -48,13 +48,15 @@ struct PipelinedPiece {
 };
 
 /// The first `cut` tiles are cut along k so that all blocks get as many steps of them, the first
-/// ones perhaps one more; the other tiles are dealt whole. Or, if `each` is not 0, they are cut in
+/// ones perhaps one more, but `margin` less for each end of a tile that a block goes on from; the
+/// other tiles are dealt whole. Or, if `each` is not 0, they are cut in
 /// so many pieces each, and a block has one of them at most, after its whole tiles. Or, in the
 /// sliced form, if `own` is not 0, all tiles are cut in two: each has a block for its first `own`
 /// steps, and blocks beyond these have the rest of `helped` tiles each.
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
-    unsigned share = 0, extra = 0;  // cut * steps = share * blocks + extra; or steps, by `each`
+    unsigned margin = 0;
+    unsigned share = 0, extra = 0;  // of all blocks: share * blocks + extra; or steps, by `each`
     unsigned each = 0, whole = 0;   // and the whole tiles of a block
     unsigned own = 0, helped = 0;
     unsigned chain = 0;  // steps after which a piece's sums are set aside; 0: none
@@ -64,14 +66,15 @@ struct PipelinedWorkload {
 
     constexpr PipelinedWorkload() = default;
     constexpr PipelinedWorkload(unsigned tiles_m, unsigned tiles_n, unsigned cut, unsigned steps,
-                                unsigned blocks)
+                                unsigned blocks, unsigned margin = 0)
         : tiles_m(tiles_m),
           tiles_n(tiles_n),
           cut(cut),
           steps(steps),
           blocks(blocks),
-          share(cut * steps / blocks),
-          extra(cut * steps % blocks) {}
+          margin(margin),
+          share(line() / blocks),
+          extra(line() % blocks) {}
 
     /// So many pieces of each tile that is cut; its first ones have perhaps one step more.
     constexpr void cut_each(unsigned pieces) {
@@ -85,8 +88,12 @@ struct PipelinedWorkload {
         return (tiles_m * tiles_n * products + blocks - 1) / blocks;
     }
 
-    /// Of the steps of cut tiles, all in a line, the first one of a block; and who has one. If
-    /// `each` is not 0, of a tile's steps the first one of a piece.
+    /// From a cut tile's first step to the next one's, where all steps lie in a line, with a margin
+    /// behind each tile's; and how long that is.
+    constexpr unsigned apart() const { return steps + margin; }
+    constexpr unsigned line() const { return cut > 0 ? cut * apart() - margin : 0; }
+    /// In that line, where a block begins; and which one has a place. If `each` is not 0, of a
+    /// tile's steps the first one of a piece.
     constexpr unsigned first_step(unsigned block) const {
         return block * share + (block < extra ? block : extra);
     }
@@ -105,12 +112,14 @@ struct PipelinedWorkload {
         }
         const unsigned begin = first_step(block), end = first_step(block + 1);
         if (begin < end) {
-            const unsigned first_tile = begin / steps, tile = first_tile + number;
-            const unsigned zero = tile * steps;
+            // Or after that one's margin.
+            const unsigned before = begin / apart();
+            const unsigned first_tile = begin - before * apart() < steps ? before : before + 1;
+            const unsigned tile = first_tile + number, zero = tile * apart();
             if (zero < end)
                 return {tile, begin > zero ? begin - zero : 0,
                         end - zero < steps ? end - zero : steps};
-            number -= (end - 1) / steps - first_tile + 1;
+            number -= (end - 1) / apart() - first_tile + 1;
         }
         const unsigned tile = cut + number * blocks + block;
         return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
@@ -235,7 +244,8 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and `second` where there is one; where tiles are
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,
-/// `of_two`, more with each of the piece's steps, up to a limit; parts of sums that meet, or in
+/// `of_two`, more with each of the piece's steps, up to a limit, twice where a block has two pieces
+/// without a `margin` (in steps) for the first one's end; parts of sums that meet, or in
 /// place of all that a kernel that adds them up, and each tile for it; each of a helper's pieces;
 /// where sums are set aside; a launch; where the product is the transposed one; how much longer it
 /// takes where threads turn A; bytes that packing moves; the steps of a tile at least. Where all
@@ -244,10 +254,11 @@ inline constexpr unsigned pipelined_multiprocessors = 132;
 /// least; and an item of edges, each of its pieces of k, how much longer one takes that is read by
 /// elements, or from its begin to its end, and a piece of the last one, if that follows tiles.
 struct PipelinedCosts {
-    double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 8.6, of_two = 5.4,
-           of_step = 0.3, most = 8, meeting = 0.8, sums_apart = 12.8, tile_apart = 0.44,
-           helping = 0, aside = 2.1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6,
-           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
+    unsigned margin = 2;
+    double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 14.5, of_two = 6.6,
+           of_step = 0.3, most = 10, meeting = 1, sums_apart = 12.8, tile_apart = 0.44, helping = 0,
+           aside = 2.1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0,
+           of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
            edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
@@ -256,15 +267,16 @@ constexpr double gemm_pack_microseconds(std::size_t packed_bytes) {
     return 1 + 2 * static_cast<double>(packed_bytes) / pipelined_costs.packed_bytes;
 }
 /// Of the sliced form, whose tiles are a fourth as large; their sums are never added up apart.
-inline constexpr PipelinedCosts pipelined_sliced_costs = {.step = 2.6,
+inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
+                                                          .step = 2.6,
                                                           .tile = 2.1,
                                                           .next = 1.4,
-                                                          .piece = 5.4,
-                                                          .of_two = 3.9,
+                                                          .piece = 6.3,
+                                                          .of_two = 4.3,
                                                           .of_step = 0,
-                                                          .meeting = 0.85,
+                                                          .meeting = 0.8,
                                                           .sums_apart = 1e9,
-                                                          .helping = 1.4,
+                                                          .helping = 1,
                                                           .exchanged = 1.5,
                                                           .least = 3.7,
                                                           .of_each = 3.8,
@@ -444,9 +456,10 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
                 (cut > 0 && each == 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
                 continue;
+            const bool spaced = each == 0 && own == 0 && cut * steps >= 2 * cost.margin * blocks;
             plan.load = {static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
-                         static_cast<unsigned>(cut), static_cast<unsigned>(steps),
-                         static_cast<unsigned>(blocks)};
+                         static_cast<unsigned>(cut),     static_cast<unsigned>(steps),
+                         static_cast<unsigned>(blocks),  spaced ? cost.margin : 0};
             plan.load.own = static_cast<unsigned>(own);
             plan.load.helped = static_cast<unsigned>(helped);
             if (each > 0) plan.load.cut_each(static_cast<unsigned>(each));
@@ -456,8 +469,9 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             plan.partial_bytes = cut > 0 ? count * 2 * tile_bytes : 0;
             plan.scratch_bytes = plan.pack_a_bytes + plan.pack_b_bytes + plan.partial_bytes;
             const auto whole = static_cast<double>(pieces(tiles - cut, blocks));
-            const std::int64_t longest_piece =
-                each > 0 ? pieces(steps, each) : pieces(cut * steps, blocks);
+            const std::int64_t longest_piece = each > 0  ? pieces(steps, each)
+                                               : own > 0 ? pieces(cut * steps, blocks)
+                                                         : pieces(plan.load.line(), blocks);
             const auto all = whole * static_cast<double>(steps) +
                              (own > 0 ? together(own) : static_cast<double>(longest_piece));
             // Where sums are set aside, if there is room for that: by the length of k, whatever it
@@ -485,7 +499,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             } else if (cut > 0) {
                 // A block has two pieces, whose costs have the first ones that meet in; or helps.
                 const std::int64_t known = own > 0 ? 0 : sliced ? 1 : 3;
-                pieces_end = (own > 0 ? 1 : 2) * piece +
+                pieces_end = (own > 0 || spaced ? 1 : 2) * piece +
                              cost.meeting * static_cast<double>(met > known ? met - known : 0);
             }
             if (cut > 0) {

@@ -27,8 +27,8 @@ struct PipelinedPieces {
             last = load.each - 1;
             return;
         }
-        first = load.block_of(tile * load.steps);
-        last = load.block_of(tile * load.steps + load.steps - 1) - first;
+        first = load.block_of(tile * load.apart());
+        last = load.block_of(tile * load.apart() + load.steps - 1) - first;
     }
 
     __device__ __forceinline__ unsigned number_of(unsigned block) const {
