@@ -121,10 +121,9 @@ struct PipelinedWorkload {
                         end - zero < steps ? end - zero : steps};
             number -= (end - 1) / apart() - first_tile + 1;
         }
-        const unsigned tile = cut + number * blocks + block;
-        return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
+        return whole_piece(cut + block, number);
     }
-    /// The same of a batch.
+    /// The same where all tiles are whole.
     constexpr PipelinedPiece whole_piece(unsigned block, unsigned number) const {
         const unsigned tile = number * blocks + block;
         return {tile, 0, tile < tiles_m * tiles_n * products ? steps : 0};
