@@ -3,6 +3,11 @@
 // Needs no GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "kernels/gemm/batched_plan.hpp"
 
 namespace tinyblas {
@@ -126,8 +131,8 @@ TEST(BatchedPlan, PiecesFitTheirBlock) {
     EXPECT_GT(refused, 1000);
 }
 
-// From so many products on, whose operands have no gaps; not where lines or matrices meet in a
-// bank, nor where other tiles are used well.
+// For many products whose operands have no gaps; not where lines or matrices meet in a bank, nor
+// where other tiles are used well.
 TEST(BatchedPlan, PiecesWhereTheyPay) {
     const auto entry = [](Scalar type, std::int64_t n, std::int64_t count, GemmPieces pieces,
                           bool a_along_k = true, bool b_along_k = false) {
@@ -139,51 +144,96 @@ TEST(BatchedPlan, PiecesWhereTheyPay) {
     constexpr GemmPieces none = GemmPieces::none, apart = GemmPieces::apart,
                          together = GemmPieces::together;
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
-    for (const auto& [n, least, of] : {std::tuple(17, 1000, 0),
-                                       {31, 2000, 1},
-                                       {33, 750, 0},
-                                       {40, 4500, 1},
-                                       {47, 750, 0},
-                                       {63, 1200, 1},
-                                       {65, 160, 0},
-                                       {80, 960, 1},
-                                       {90, 160, 0}}) {
+    for (const auto& [n, few, many, of] : {std::tuple(9, 2000, 5000, 0),
+                                           {17, 800, 2500, 0},
+                                           {33, 500, 1500, 0},
+                                           {40, 700, 2500, 1},
+                                           {47, 400, 1200, 0},
+                                           {63, 500, 1000, 1},
+                                           {65, 30, 200, 0},
+                                           {84, 60, 200, 1}}) {
         for (const GemmPieces pieces : {apart, together}) {
-            EXPECT_EQ(entry(single, n, least, pieces), of) << n;
-            EXPECT_EQ(entry(single, n, least - 1, pieces), -1) << n;
+            EXPECT_EQ(entry(single, n, many, pieces), of) << n;
+            EXPECT_EQ(entry(single, n, 20 * many, pieces), of) << n;
+            EXPECT_EQ(entry(single, n, few, pieces), -1) << n;
         }
-        EXPECT_EQ(entry(single, n, least, none), -1) << n;
+        EXPECT_EQ(entry(single, n, many, none), -1) << n;
     }
-    for (const auto& [n, least] : {std::pair(17, 1000), {23, 3000}, {33, 4000}, {65, 250}}) {
-        EXPECT_EQ(entry(twice, n, least, apart), 2) << n;
-        EXPECT_EQ(entry(twice, n, least - 1, apart), -1) << n;
-    }
-    for (const std::int64_t n : {12, 16, 24, 31, 48, 63, 72})
+    for (const auto& [n, few, many] :
+         {std::tuple(9, 3000, 8000), {17, 1000, 3000}, {33, 500, 1500}, {65, 90, 300}})
+        for (const GemmPieces pieces : {apart, together}) {
+            EXPECT_EQ(entry(twice, n, many, pieces), 2) << n;
+            EXPECT_EQ(entry(twice, n, few, pieces), -1) << n;
+        }
+    for (const std::int64_t n : {16, 24, 31, 48, 63, 72})
         EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
-    // The smaller, the more that lie apart.
-    EXPECT_EQ(entry(single, 9, 4000, together), 0);
-    EXPECT_EQ(entry(single, 9, 3999, together), -1);
-    EXPECT_EQ(entry(single, 9, 8000, apart), 0);
-    EXPECT_EQ(entry(single, 9, 7999, apart), -1);
-    EXPECT_EQ(entry(twice, 9, 4000, together), 2);
-    EXPECT_EQ(entry(twice, 9, 50000, apart), -1);
     // Tiny ones, many at a time.
-    for (const auto& [n, least] : {std::pair(2, 40000), {3, 40000}, {5, 8000}, {7, 8000}})
+    for (const auto& [n, few, many] : {std::tuple(2, 10000, 150000),
+                                       {3, 10000, 60000},
+                                       {5, 3000, 10000},
+                                       {7, 4000, 12000}})
         for (const Scalar type : {single, twice}) {
-            EXPECT_EQ(entry(type, n, least, together), type == twice ? 4 : n == 5 ? 0 : 3) << n;
-            EXPECT_EQ(entry(type, n, least - 1, together), -1) << n;
-            EXPECT_EQ(entry(type, n, 100000, apart), -1) << n;
+            EXPECT_EQ(entry(type, n, many, together), type == twice ? 4 : n == 5 ? 0 : 3) << n;
+            EXPECT_EQ(entry(type, n, few, together), -1) << n;
+            EXPECT_EQ(entry(type, n, 200000, apart), -1) << n;
         }
     for (const std::int64_t n : {4, 8, 16, 32, 64, 96})
         EXPECT_EQ(entry(single, n, 50000, together), -1) << n;
     // 48 rows of B by columns begin in two banks.
-    EXPECT_EQ(entry(single, 48, 5000, together, true, false), 0);
-    EXPECT_EQ(entry(single, 48, 5000, together, true, true), -1);
-    EXPECT_EQ(entry(single, 40, 5000, together, true, true), 1);
+    EXPECT_EQ(entry(single, 48, 5000, together, false, false), 0);
+    EXPECT_EQ(entry(single, 48, 5000, together, false, true), -1);
     // Other GPUs have no such kernels.
     GemmBatchExtents x = {17, 17, 17, 10000};
     x.pieces = together;
     EXPECT_EQ(plan_gemm_batch(single, 80, x, -1).route, GemmBatchRoute::tile);
+}
+
+// As often as a warp's first 32 lanes load different elements of a bank.
+TEST(BatchedPlan, PiecesKnowWhichLoadsMeet) {
+    int met = 0;
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry)
+        for (const std::int64_t m : {3, 8, 17, 32, 48, 63})
+            for (const std::int64_t n : {2, 9, 16, 31, 64})
+                for (const std::int64_t k : {1, 5, 16, 32, 63}) {
+                    const GemmPiecesPlan plan = plan_gemm_pieces(entry, m, n, k, true);
+                    if (plan.entry < 0) continue;
+                    const int size = size_of(gemm_pieces_table[entry].type);
+                    for (const bool of_a : {true, false}) {
+                        const std::int64_t lines = of_a ? m : n;
+                        const std::int64_t apart = of_a ? plan.a_apart : plan.b_apart;
+                        std::map<std::int64_t, std::set<std::int64_t>> banks;
+                        for (int lane = 0; lane < 32; ++lane) {
+                            const int g = lane / plan.lanes(), own = lane % plan.lanes();
+                            const std::int64_t line =
+                                of_a ? own / plan.lanes_n : own % plan.lanes_n;
+                            if (g >= plan.each) continue;
+                            const std::int64_t at = g * apart + std::min(line, lines - 1) * k;
+                            banks[at % (128 / size)].insert(at);
+                        }
+                        std::size_t most = 0;
+                        for (const auto& bank : banks) most = std::max(most, bank.second.size());
+                        ASSERT_EQ(gemm_pieces_turns(plan, size, lines, k, apart, of_a), most)
+                            << m << " x " << n << " x " << k << ", entry " << entry;
+                        met += most > 1 ? 1 : 0;
+                    }
+                }
+    EXPECT_GT(met, 100);
+}
+
+// What tiles take is known wherever pieces could take their place.
+TEST(BatchedPlan, PiecesHaveRivals) {
+    for (const Scalar type : {Scalar::float32, Scalar::float64})
+        for (const std::int64_t m : {1, 3, 9, 17, 33, 50, 65, 96})
+            for (const std::int64_t n : {2, 5, 16, 31, 48, 63, 80})
+                for (const std::int64_t k : {1, 9, 20, 64, 130})
+                    for (const std::int64_t count : counts) {
+                        GemmBatchExtents x = {m, n, k, count};
+                        x.loads = GemmRingLoads::elements;
+                        const GemmBatchPlan plan = plan_gemm_batch(type, 90, x, -1);
+                        x.pieces = GemmPieces::together;
+                        EXPECT_GT(gemm_rival_microseconds(type, plan, x), 1.5)
+                            << m << " x " << n << " x " << k << ", " << count << " of them";
+                    }
 }
 
 TEST(BatchedPlan, SquaresWhereTheyPay) {

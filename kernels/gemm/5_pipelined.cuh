@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
             // Half a tile's time later, so that from then on one product is stored while the other
             // one is multiplied.
             if (f.products() == 2 && loader >= -t.multipliers() / 64 && work.load.turns() > 1)
-                device::let_time_pass<18'000>();
+                device::let_time_pass(18'000);
             device::claim_registers<t.multiplier_registers()>();
             multiply_stages<f>(work, shared);
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a plan knows of a batch of products.
+// What a plan knows of a batch of products, and what it says.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,24 @@ struct GemmBatchExtents {
     }
     /// Operands that lie otherwise than in row-major products.
     constexpr int turned() const { return (a_along_k ? 0 : 1) + (b_along_k ? 1 : 0); }
+};
+
+/// How the products are made.
+enum class GemmBatchRoute {
+    one_by_one,  // a gemm each
+    rows,        // `entry`: the edge
+    square,      // `entry`: of gemm_square_table
+    pieces,      // `entry`: of gemm_pieces_table
+    tile,        // `entry`: of gemm_batch_table
+    tuned,       // `entry`: of gemm_table
+    pipelined,   // `entry`: products side by side in a tile
+    tensor,      // `entry`: of gemm_tensor_table
+};
+
+struct GemmBatchPlan {
+    GemmBatchRoute route;
+    int entry;
+    std::int64_t most;  // products a launch
 };
 
 }  // namespace tinyblas

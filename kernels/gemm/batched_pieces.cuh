@@ -171,6 +171,7 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     if (threadIdx.x == 0) {
         device::make_barrier(arrival, 2 * static_cast<unsigned>(block.pieces()));
         device::publish_barriers();
+        begin_in_turn(static_cast<unsigned>(plan.at_once));
     }
     __syncthreads();
     block.bring(arrival);

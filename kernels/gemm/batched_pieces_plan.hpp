@@ -12,6 +12,12 @@
 
 namespace tinyblas {
 
+/// Of the cycles that instructions take to be issued, and loads in shared memory, what shows; and
+/// microseconds of a k of one block. Fitted to 10,800 batches with extents to 112 (NVIDIA H100).
+struct GemmPiecesTimes {
+    double issue, load, of_k;
+};
+
 /// A thread owns `share` rows of `share` columns of a C.
 struct GemmPiecesTile {
     Scalar type;
@@ -19,12 +25,15 @@ struct GemmPiecesTile {
     int lines;       // of k, that the main loop's body holds
     int threads;     // a block, at most
     int min_blocks;  // launch bounds
+    GemmPiecesTimes times;
 };
 
 inline constexpr GemmPiecesTile gemm_pieces_table[] = {
-    {Scalar::float32, 6, 2, 256, 3}, {Scalar::float32, 8, 1, 128, 4},
-    {Scalar::float64, 6, 1, 128, 4}, {Scalar::float32, 4, 1, 256, 4},
-    {Scalar::float64, 4, 1, 256, 4},
+    {Scalar::float32, 6, 2, 256, 3, {0.41, 0.72, 0.036}},
+    {Scalar::float32, 8, 1, 128, 4, {0.39, 0.82, 0.061}},
+    {Scalar::float64, 6, 1, 128, 4, {0.21, 1.17, 0.079}},
+    {Scalar::float32, 4, 1, 256, 4, {0, 0.82, 0.026}},
+    {Scalar::float64, 4, 1, 256, 4, {0, 1.03, 0.053}},
 };
 inline constexpr int gemm_pieces_entries = std::size(gemm_pieces_table);
 
@@ -37,6 +46,7 @@ struct GemmPiecesPlan {
     int lanes_m = 0, lanes_n = 0;  // threads a product
     int a_apart = 0, b_apart = 0, c_apart = 0, of_b = 0;
     int bytes = 0;          // of shared memory
+    int at_once = 0;        // blocks that a multiprocessor holds
     bool together = false;  // a block's matrices of an operand are one piece
 
     constexpr int lanes() const { return lanes_m * lanes_n; }
@@ -75,6 +85,10 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
     const int operands = plan.of_b + room(plan.each * plan.b_apart);
     const int sums = room(plan.each * plan.c_apart);
     plan.bytes = (operands > sums ? operands : sums) * size;
+    constexpr int shared = 228 << 10, besides = 1 << 10;  // bytes: of all blocks, of each
+    const int by_shared = shared / (plan.bytes + besides);
+    const int by_registers = t.threads * t.min_blocks / plan.threads();
+    plan.at_once = by_shared < by_registers ? by_shared : by_registers;
     return plan.bytes <= most_bytes ? plan : GemmPiecesPlan{};
 }
 
@@ -92,67 +106,57 @@ constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
     return eight.threads() * six.each < 0.6 * six.threads() * eight.each ? 1 : 0;
 }
 
-/// From how many products on pieces are faster than the tiles that are edge x edge, the smallest
-/// ones that hold C.
-struct GemmPiecesLeast {
-    int edge;
-    std::int64_t floats, doubles;
-};
-inline constexpr GemmPiecesLeast gemm_pieces_least[] = {
-    {4, 40000, 40000}, {8, 8000, 8000}, {16, 4000, 4000}, {32, 1000, 3000},
-    {48, 750, 4000},   {64, 600, 4000}, {96, 160, 250}};
-
-/// Whether warps meet in banks of shared memory: many lines of which each begins in the same ones,
-/// or many matrices.
-constexpr bool gemm_pieces_meet(Scalar type, const GemmBatchExtents& x) {
-    if (x.largest() <= 8) {  // by so many lanes each: four matrices may meet, of doubles eight
-        const int lanes = (x.m > 4 ? 2 : 1) * (x.n > 4 ? 2 : 1);
-        const auto meet = [&](std::int64_t elements) { return elements % (8 * lanes) == 0; };
-        return (type == Scalar::float32 || lanes < 4) &&
-               (meet(x.m * x.k) || meet(x.k * x.n) || meet(x.m * x.n));
+/// How many elements of an operand the lanes of a warp load from a bank, at most, whose lines begin
+/// `stride` elements apart, its matrices `apart`: so often the warp's load takes its turn. A lane's
+/// line is number lane / `each` of `lanes`, or, if `each` is 1, lane modulo `lanes`.
+constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64_t lines,
+                                std::int64_t stride, std::int64_t apart, bool of_a) {
+    int loads[32] = {};
+    const int banks = 128 / size;
+    int most = 1;
+    for (int lane = 0; lane < 32; ++lane) {
+        const int g = lane / plan.lanes(), own = lane % plan.lanes();
+        const int row = own / plan.lanes_n, column = own % plan.lanes_n;
+        const int line = of_a ? row : column;
+        // Others load what one before them does.
+        if (g >= plan.each || line >= lines || (of_a ? column > 0 && lane > 0 : row > 0)) continue;
+        const auto bank = static_cast<int>((g * apart + line * stride) % banks);
+        if (++loads[bank] > most) most = loads[bank];
     }
-    const auto multiple = [&](std::int64_t elements, int words) {
-        return elements * size_of(type) % (words * 4) == 0;
-    };
-    const bool together = x.pieces == GemmPieces::together;
-    return (x.a_along_k && multiple(x.k, 32)) || (x.b_along_k && multiple(x.k, 16)) ||
-           (together && x.m * x.n < 576 && (multiple(x.m * x.k, 32) || multiple(x.k * x.n, 32)));
+    return most;
 }
 
-/// Whether these matrices are better taken as pieces than in tiles.
-constexpr bool gemm_pieces_pay(Scalar type, const GemmBatchExtents& x) {
-    const bool is_float = type == Scalar::float32, together = x.pieces == GemmPieces::together;
-    const std::int64_t largest = x.largest();
-    if (x.pieces == GemmPieces::none || x.k == 0 || gemm_pieces_meet(type, x)) return false;
-    if (largest <= 8 && (!together || (x.m == x.n && x.n == x.k && x.m % 4 == 0)))
-        return false;  // too small to be copied one by one; or there is a kernel for them
-    for (const GemmPiecesLeast& of : gemm_pieces_least) {
-        if (largest > of.edge) continue;
-        std::int64_t least = is_float ? of.floats : of.doubles;
-        if (of.edge == 16 && !together) least *= 2;
-        if (of.edge == 96 && x.smallest() <= 64) least *= 4;  // smaller tiles fit
-        if (of.edge <= 8) return x.count >= least;
-        // Tiles do better the more of them is used.
-        const double used = static_cast<double>(x.m * x.n) / (of.edge * of.edge);
-        if (is_float) {
-            const bool vectors = x.n % 4 == 0 && x.k % 4 == 0;  // which tiles copy faster
-            if (vectors && used > 0.67)
-                least *= 6;
-            else if (used > 0.93 && of.edge != 48)
-                least *= 2;
-            const bool full = of.edge >= 64 && vectors && used > 0.93;
-            const bool long_k = of.edge == 16 && x.k > 50;
-            return x.count >= least && !full && !long_k;
-        }
-        // The tensor cores' tiles do better the longer k is, too.
-        if (x.k <= 20 && of.edge > 16 && of.edge < 96) least /= 3;
-        const bool full = used > 0.53 && x.k > 8;
-        const bool long_k = x.k > largest || (of.edge == 64 && x.k > 20) ||
-                            (of.edge == 96 && x.smallest() <= 64 && x.k > 40);
-        const bool small_pieces = of.edge == 16 && !together;
-        return x.count >= least && !full && !long_k && !small_pieces;
-    }
-    return false;
+/// Estimated microseconds of a batch that takes so long but for what all blocks share: until one
+/// block has ended; multiprocessors, for all of them; memory. What of these is shorter than the
+/// longest one is not all hidden behind it.
+constexpr double gemm_batch_joined(double one, double all, double memory) {
+    double longest = one > all ? one : all;
+    if (memory > longest) longest = memory;
+    return 1.5 + longest + 0.4 * (one + all + memory - longest);
+}
+/// To read A and B and write C, as fast as an H200 copies.
+constexpr double gemm_batch_memory(Scalar type, const GemmBatchExtents& x) {
+    return static_cast<double>(x.count) * static_cast<double>(x.k * (x.m + x.n) + x.m * x.n) *
+           size_of(type) / 4.3e6;
+}
+
+/// Estimated microseconds of these matrices as pieces.
+constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) {
+    const GemmPiecesTile& t = gemm_pieces_table[entry];
+    const int size = size_of(t.type);
+    const GemmPiecesPlan plan =
+        plan_gemm_pieces(entry, x.m, x.n, x.k, x.pieces == GemmPieces::together);
+    const int turns =
+        gemm_pieces_turns(plan, size, x.m, x.a_along_k ? x.k : 1, plan.a_apart, true) +
+        gemm_pieces_turns(plan, size, x.n, x.b_along_k ? x.k : 1, plan.b_apart, false);
+    // A multiprocessor's cycles for a k of a block: to issue it, and to load from shared memory.
+    const int issue = t.share * t.share * (size / 4) + 2 * t.share + 3;
+    const double k_cycles = plan.threads() / 32 *
+                            (t.times.issue * issue / 4 + t.times.load * t.share * turns);
+    const auto k = static_cast<double>(x.k);
+    const double blocks = static_cast<double>((x.count + plan.each - 1) / plan.each) / 132;
+    return gemm_batch_joined(2.4 + t.times.of_k * k, blocks * k * k_cycles / 1700,
+                             0.9 * gemm_batch_memory(t.type, x));
 }
 
 }  // namespace tinyblas

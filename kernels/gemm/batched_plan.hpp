@@ -8,28 +8,11 @@
 #include <cstdint>
 
 #include "batched_extents.hpp"
-#include "batched_pieces_plan.hpp"
+#include "batched_rivals.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
 
 namespace tinyblas {
-
-enum class GemmBatchRoute {
-    one_by_one,  // a gemm each
-    rows,        // `entry`: the edge
-    square,      // `entry`: of gemm_square_table
-    pieces,      // `entry`: of gemm_pieces_table
-    tile,        // `entry`: of gemm_batch_table
-    tuned,       // `entry`: of gemm_table
-    pipelined,   // `entry`: products side by side in a tile
-    tensor,      // `entry`: of gemm_tensor_table
-};
-
-struct GemmBatchPlan {
-    GemmBatchRoute route;
-    int entry;
-    std::int64_t most;  // products a launch
-};
 
 /// The end of a grid's z, and y.
 inline constexpr std::int64_t gemm_batch_most = 65535;
@@ -194,24 +177,35 @@ constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
+constexpr std::int64_t gemm_batch_flat = std::int64_t{1} << 30;  // products: fewer blocks
+
+/// However the operands lie.
+constexpr GemmBatchPlan plan_gemm_batch_anywhere(Scalar type, int compute_capability,
+                                                 const GemmBatchExtents& x, bool pointers,
+                                                 std::int64_t pipelined) {
+    if (x.largest() <= 8 && x.k <= 8)
+        return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, gemm_batch_flat};
+    if (!pointers && gemm_batch_one_by_one(type, compute_capability, x))
+        return {GemmBatchRoute::one_by_one, -1, 1};
+    return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
+                                   : plan_gemm_batch_double(compute_capability, x);
+}
+
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
 /// device knows where matrices begin, so that it must be one launch. `pipelined`: the products that
 /// the rung pipelined takes in a launch.
 constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                         const GemmBatchExtents& x, int square,
                                         bool pointers = false, std::int64_t pipelined = 0) {
-    constexpr std::int64_t flat = std::int64_t{1} << 30;  // products: fewer blocks
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
-        return {GemmBatchRoute::square, square, flat};
-    if (compute_capability == 90 && gemm_pieces_pay(type, x))
-        if (const int entry = gemm_pieces_entry(type, x); entry >= 0)
-            return {GemmBatchRoute::pieces, entry, flat};
-    if (x.largest() <= 8 && x.k <= 8)
-        return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, flat};
-    if (!pointers && gemm_batch_one_by_one(type, compute_capability, x))
-        return {GemmBatchRoute::one_by_one, -1, 1};
-    return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
-                                   : plan_gemm_batch_double(compute_capability, x);
+        return {GemmBatchRoute::square, square, gemm_batch_flat};
+    const GemmBatchPlan other =
+        plan_gemm_batch_anywhere(type, compute_capability, x, pointers, pipelined);
+    if (compute_capability != 90 || x.pieces == GemmPieces::none || x.k == 0) return other;
+    const int entry = gemm_pieces_entry(type, x);
+    const bool pay = entry >= 0 &&
+                     gemm_pieces_microseconds(entry, x) < gemm_rival_microseconds(type, other, x);
+    return pay ? GemmBatchPlan{GemmBatchRoute::pieces, entry, gemm_batch_flat} : other;
 }
 
 }  // namespace tinyblas

@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
             const unsigned bytes = count * s.size() * sizeof(float);
             device::make_barrier(barrier, 1);
             device::publish_barriers();
+            begin_in_turn(s.min_blocks);
             device::arrive_expecting(barrier, 2 * bytes);
             device::copy_bulk(device::SharedPointer<float>(&a_tile[0][0][0]).address(),
                               a_data + offset, bytes, barrier);

@@ -61,4 +61,15 @@ __device__ __forceinline__ void store_row(const MatrixView<T>& c, std::int64_t i
     }
 }
 
+/// For blocks that bring all they need before they multiply: of a grid's first ones, those that a
+/// multiprocessor holds at once, `at_once` of them, begin one after the other. So the first one's
+/// matrices come first, and are multiplied while the next ones' come; all asked for at once, they
+/// come together at last.
+__device__ __forceinline__ void begin_in_turn(unsigned at_once) {
+    constexpr unsigned multiprocessors = 132;  // an H200's
+    constexpr int apart = 400;                 // cycles
+    const unsigned turn = blockIdx.x / multiprocessors;
+    if (turn < at_once) device::let_time_pass(static_cast<int>(turn) * apart);
+}
+
 }  // namespace tinyblas

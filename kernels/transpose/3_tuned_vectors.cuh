@@ -20,11 +20,13 @@
 
 namespace tinyblas {
 
-/// The raster of a table's line.
+/// The raster of a table's line. No alias: kernels' names would hold what it stands for, 1.5 KB.
 template <int entry>
-using TransposeTunedRaster =
-    TransposeRaster<transpose_table[entry].tile.rows, transpose_table[entry].tile.columns,
-                    transpose_table[entry].tile.strip>;
+struct TransposeTunedRaster
+    : TransposeRaster<transpose_table[entry].tile.rows, transpose_table[entry].tile.columns,
+                      transpose_table[entry].tile.strip> {
+    using TransposeTunedRaster::TransposeRaster::TransposeRaster;
+};
 
 template <class Unit, int entry>
 __global__ void __launch_bounds__(transpose_table[entry].tile.threads,

@@ -212,8 +212,7 @@ inline constexpr bool reallocates_registers = false;
 #endif
 
 /// Waits for about so many cycles.
-template <int cycles>
-__device__ __forceinline__ void let_time_pass() {
+__device__ __forceinline__ void let_time_pass(int cycles) {
     for (const long long begin = clock64(); clock64() - begin < cycles;) __nanosleep(100);
 }
 

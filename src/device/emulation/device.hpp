@@ -167,8 +167,7 @@ T opaque(T x) {
 inline constexpr bool reallocates_registers = true;
 
 /// Emulated time does not pass.
-template <int cycles>
-void let_time_pass() {}
+inline void let_time_pass(int) {}
 
 /// For launch bounds, which an emulated device does not have.
 constexpr int resident_blocks(int blocks, int) { return blocks; }
