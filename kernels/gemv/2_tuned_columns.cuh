@@ -95,6 +95,9 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
     constexpr int size = group_size<T>;
     constexpr unsigned width = lanes * size;
     const std::int64_t m = call.a.rows, n = call.a.columns;
+    // Of a larger A, the next kernel's blocks would gather where this one leaves room first.
+    constexpr std::int64_t most_bytes = 24 << 20;
+    if (m * n <= most_bytes / std::int64_t{sizeof(T)}) device::let_dependents_start();
     const std::int64_t begin = blockIdx.x / slabs * pieces.length;
     const GemvSlab slab = {lanes,
                            threadIdx.x % lanes,

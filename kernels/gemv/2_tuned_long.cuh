@@ -124,6 +124,7 @@ template <class T, bool vectors, int team_rows>
 __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     gemv_long_rows(GemvCall<T> call, unsigned teams_of_rows, int team_warps, GemvPieces<T> pieces) {
     device::wait_for_launcher();
+    device::let_dependents_start();
     using Lane = GemvLane<vectors, T>;
     constexpr int unroll = gemv_long_unroll(team_rows), chunk = Lane::chunk;
     constexpr unsigned most_warps = gemv_long_most_threads / warp_lanes;

@@ -25,6 +25,7 @@ inline constexpr int gemv_short_turns = sizeof(T) / 4;
 template <class T, bool vectors>
 __global__ void __launch_bounds__(gemv_short_threads) gemv_short_rows(GemvCall<T> call, int lanes) {
     device::wait_for_launcher();
+    device::let_dependents_start();
     constexpr int size = group_size<T>, sets = gemv_short_sets;
     const int lane = threadIdx.x % warp_lanes;
     const int rows = static_cast<int>(warp_lanes) / lanes;  // of a set
