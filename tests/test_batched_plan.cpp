@@ -168,10 +168,8 @@ TEST(BatchedPlan, PiecesWhereTheyPay) {
     for (const std::int64_t n : {16, 24, 31, 48, 63, 72})
         EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
     // Tiny ones, many at a time.
-    for (const auto& [n, few, many] : {std::tuple(2, 10000, 150000),
-                                       {3, 10000, 60000},
-                                       {5, 3000, 10000},
-                                       {7, 4000, 12000}})
+    for (const auto& [n, few, many] :
+         {std::tuple(2, 10000, 150000), {3, 10000, 60000}, {5, 3000, 10000}, {7, 4000, 12000}})
         for (const Scalar type : {single, twice}) {
             EXPECT_EQ(entry(type, n, many, together), type == twice ? 4 : n == 5 ? 0 : 3) << n;
             EXPECT_EQ(entry(type, n, few, together), -1) << n;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches of products of matrices without gaps: whether they pay, in which tiles, and how many
-// products a block. Bounds are measured on an NVIDIA H200, on squares from 2 to 84 and random
-// extents from 1 to 110; on an H100, of matrices that nearly fill a tile.
+// Batches of products of matrices without gaps: in which tiles, how many products a block, and how
+// long that takes.
 #pragma once
 
 #include <cstdint>
@@ -106,9 +105,9 @@ constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
     return eight.threads() * six.each < 0.6 * six.threads() * eight.each ? 1 : 0;
 }
 
-/// How many elements of an operand the lanes of a warp load from a bank, at most, whose lines begin
-/// `stride` elements apart, its matrices `apart`: so often the warp's load takes its turn. A lane's
-/// line is number lane / `each` of `lanes`, or, if `each` is 1, lane modulo `lanes`.
+/// How often a warp's load of an element of A (`of_a`) or B each lane takes its turn: how many
+/// different ones lie in a bank, at most. The operand's `lines`, which the lanes share, begin
+/// `stride` elements apart, its matrices `apart`.
 constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64_t lines,
                                 std::int64_t stride, std::int64_t apart, bool of_a) {
     int loads[32] = {};
@@ -151,10 +150,11 @@ constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) 
         gemm_pieces_turns(plan, size, x.n, x.b_along_k ? x.k : 1, plan.b_apart, false);
     // A multiprocessor's cycles for a k of a block: to issue it, and to load from shared memory.
     const int issue = t.share * t.share * (size / 4) + 2 * t.share + 3;
-    const double k_cycles = plan.threads() / 32 *
-                            (t.times.issue * issue / 4 + t.times.load * t.share * turns);
+    const double k_cycles =
+        plan.threads() / 32 * (t.times.issue * issue / 4 + t.times.load * t.share * turns);
     const auto k = static_cast<double>(x.k);
-    const double blocks = static_cast<double>((x.count + plan.each - 1) / plan.each) / 132;
+    const double blocks =  // a multiprocessor
+        static_cast<double>((x.count + plan.each - 1) / plan.each) / gemm_multiprocessors;
     return gemm_batch_joined(2.4 + t.times.of_k * k, blocks * k * k_cycles / 1700,
                              0.9 * gemm_batch_memory(t.type, x));
 }

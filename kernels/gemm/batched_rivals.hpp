@@ -59,10 +59,10 @@ constexpr double gemm_rival_microseconds(Scalar type, const GemmBatchPlan& plan,
         const std::int64_t blocks =
             x.tiles(t.block_m, t.block_n) / x.count * ((x.count + t.matrices - 1) / t.matrices);
         const double longer = 1 + (elements ? t.elements : 0) + 0.06 * x.turned();
-        return gemm_batch_joined(
-            t.one + t.one_of_k * k,
-            static_cast<double>(blocks) / 132 * (t.block + t.block_of_k * k * longer),
-            t.memory * gemm_batch_memory(type, x));
+        return gemm_batch_joined(t.one + t.one_of_k * k,
+                                 static_cast<double>(blocks) / gemm_multiprocessors *
+                                     (t.block + t.block_of_k * k * longer),
+                                 t.memory * gemm_batch_memory(type, x));
     }
     return 0;
 }

@@ -6,11 +6,10 @@
 
 #include <device.hpp>
 
+#include "tiles.hpp"
 #include "tinyblas/view.hpp"
 
 namespace tinyblas {
-
-inline constexpr unsigned gemm_multiprocessors = 132;  // an H200's
 
 /// The block tiles of C as one line of blocks (a grid's y and z end at 65,535). Tiles are numbered
 /// down `group` tile rows, then along: neighbouring blocks share tiles of A and B in the L2 cache.
@@ -69,7 +68,7 @@ __device__ __forceinline__ void store_row(const MatrixView<T>& c, std::int64_t i
 /// come together at last.
 __device__ __forceinline__ void begin_in_turn(unsigned at_once) {
     constexpr int apart = 400;  // cycles
-    const unsigned turn = blockIdx.x / gemm_multiprocessors;
+    const unsigned turn = blockIdx.x / unsigned{gemm_multiprocessors};
     if (turn < at_once) device::let_time_pass(static_cast<int>(turn) * apart);
 }
 

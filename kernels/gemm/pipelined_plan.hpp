@@ -239,7 +239,7 @@ constexpr std::int64_t pipelined_tiles(std::int64_t m, std::int64_t n, int produ
 }
 
 /// What plans are for: an H200. Another number of multiprocessors is only less even.
-inline constexpr unsigned pipelined_multiprocessors = 132;
+inline constexpr unsigned pipelined_multiprocessors = gemm_multiprocessors;
 /// Microseconds on it, measured: a step of a tile; besides its steps a whole tile, another one
 /// after it, which loads while that one is stored, and `second` where there is one; where tiles are
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,

@@ -10,6 +10,8 @@
 
 namespace tinyblas {
 
+inline constexpr int gemm_multiprocessors = 132;  // of an H200
+
 enum class Scalar { float32, float64 };
 
 constexpr int size_of(Scalar type) { return type == Scalar::float32 ? 4 : 8; }
@@ -142,17 +144,16 @@ struct GemmRingPlan {
 
 /// That entry's tiles of `count` products, for each multiprocessor of an H200.
 constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std::int64_t count) {
-    constexpr std::int64_t multiprocessors = 132;
     const GemmTile t = gemm_table[0].tile;
     const std::int64_t tiles =
         ((m + t.block_m - 1) / t.block_m) * ((n + t.block_n - 1) / t.block_n) * count;
-    return (tiles + multiprocessors - 1) / multiprocessors;
+    return (tiles + gemm_multiprocessors - 1) / gemm_multiprocessors;
 }
 
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
-/// smaller, and of a tile more is left. Where a kernel writes maps, 2.3 more and 0.1 more of a
+/// smaller, and of a tile more is left. Where a kernel writes maps, 1.5 more and 0.1 more of a
 /// tile, which has to fetch them: fitted to 12 batches. `a_along_k`, `b_along_k`: operands'
 /// neighbours lie so.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
@@ -162,7 +163,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
         double start, latency, load, tile;
     };
     constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
-                               {4.0, 0.0263, 0.0226, 0.35},
+                               {3.2, 0.0263, 0.0226, 0.35},
                                {2.2, 0.035, 0.0255, 0.2},
                                {3.8, 0.045, 0.0295, 0.25},
                                {3.8, 0.05, 0.044, 0.25}};
