@@ -153,7 +153,7 @@ constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std:
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
-/// smaller, and of a tile more is left. Where a kernel writes maps, 1.5 more and 0.1 more of a
+/// smaller, and of a tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a
 /// tile, which has to fetch them: fitted to 12 batches. `a_along_k`, `b_along_k`: operands'
 /// neighbours lie so.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
@@ -163,7 +163,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
         double start, latency, load, tile;
     };
     constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
-                               {3.2, 0.0263, 0.0226, 0.35},
+                               {3.0, 0.0263, 0.0226, 0.45},
                                {2.2, 0.035, 0.0255, 0.2},
                                {3.8, 0.045, 0.0295, 0.25},
                                {3.8, 0.05, 0.044, 0.25}};
