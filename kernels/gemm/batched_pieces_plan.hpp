@@ -105,9 +105,9 @@ constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
     return eight.threads() * six.each < 0.6 * six.threads() * eight.each ? 1 : 0;
 }
 
-/// How often a warp's load of an element of A (`of_a`) or B each lane takes its turn: how many
-/// different ones lie in a bank, at most. The operand's `lines`, which the lanes share, begin
-/// `stride` elements apart, its matrices `apart`.
+/// In how many turns a warp loads an element of A (`of_a`) or B for each lane: as many as there are
+/// different ones in a bank, at most. The operand's `lines`, which the lanes share, begin `stride`
+/// elements apart, its matrices `apart`.
 constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64_t lines,
                                 std::int64_t stride, std::int64_t apart, bool of_a) {
     int loads[32] = {};

@@ -177,7 +177,8 @@ constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
-constexpr std::int64_t gemm_batch_flat = std::int64_t{1} << 30;  // products: fewer blocks
+/// Products that kernels without a tile of C in their grid take at once: no more blocks.
+inline constexpr std::int64_t gemm_batch_flat = std::int64_t{1} << 30;
 
 /// However the operands lie.
 constexpr GemmBatchPlan plan_gemm_batch_anywhere(Scalar type, int compute_capability,
