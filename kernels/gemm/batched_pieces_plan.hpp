@@ -12,7 +12,7 @@
 namespace tinyblas {
 
 /// Of the cycles that instructions take to be issued, and loads in shared memory, what shows; and
-/// microseconds of a k of one block. Fitted to 10,800 batches with extents to 112 (NVIDIA H100).
+/// microseconds of a k of one block. Fitted to 2,080 batches with extents to 112 (NVIDIA H100).
 struct GemmPiecesTimes {
     double issue, load, of_k;
 };
@@ -28,11 +28,11 @@ struct GemmPiecesTile {
 };
 
 inline constexpr GemmPiecesTile gemm_pieces_table[] = {
-    {Scalar::float32, 6, 2, 256, 3, {0.41, 0.72, 0.036}},
-    {Scalar::float32, 8, 1, 128, 4, {0.39, 0.82, 0.061}},
-    {Scalar::float64, 6, 1, 128, 4, {0.21, 1.17, 0.079}},
-    {Scalar::float32, 4, 1, 256, 4, {0, 0.82, 0.026}},
-    {Scalar::float64, 4, 1, 256, 4, {0, 1.03, 0.053}},
+    {Scalar::float32, 6, 2, 256, 3, {0.33, 0.72, 0.027}},
+    {Scalar::float32, 8, 1, 128, 4, {0.24, 0.94, 0.052}},
+    {Scalar::float64, 6, 1, 128, 4, {0.37, 0.86, 0.061}},
+    {Scalar::float32, 4, 1, 256, 4, {0.24, 0.76, 0.014}},
+    {Scalar::float64, 4, 1, 256, 4, {0.31, 1.05, 0.047}},
 };
 inline constexpr int gemm_pieces_entries = std::size(gemm_pieces_table);
 
@@ -91,20 +91,6 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
     return plan.bytes <= most_bytes ? plan : GemmPiecesPlan{};
 }
 
-/// The entry that is faster for such products; -1: none has room. Of floats, a warp takes 1 / 0.6
-/// of the time with 8 x 8 sums a thread.
-constexpr int gemm_pieces_entry(Scalar type, const GemmBatchExtents& x) {
-    const bool is_float = type == Scalar::float32, together = x.pieces == GemmPieces::together;
-    const auto plan = [&](int entry) { return plan_gemm_pieces(entry, x.m, x.n, x.k, together); };
-    // One thread for a product of 5 or 6 rows, as long as few of its matrices meet in a bank.
-    const bool by_six = is_float && x.smallest() > 4 && x.largest() <= 6 && x.k % 4 != 0;
-    if (x.largest() <= 8 && !by_six) return plan(is_float ? 3 : 4).entry;
-    if (!is_float) return plan(2).entry;
-    const GemmPiecesPlan six = plan(0), eight = plan(1);
-    if (six.entry < 0 || eight.entry < 0) return six.entry < 0 ? eight.entry : six.entry;
-    return eight.threads() * six.each < 0.6 * six.threads() * eight.each ? 1 : 0;
-}
-
 /// In how many turns a warp loads an element of A (`of_a`) or B for each lane: as many as there are
 /// different ones in a bank, at most. The operand's `lines`, which the lanes share, begin `stride`
 /// elements apart, its matrices `apart`.
@@ -139,12 +125,13 @@ constexpr double gemm_batch_memory(Scalar type, const GemmBatchExtents& x) {
            size_of(type) / 4.3e6;
 }
 
-/// Estimated microseconds of these matrices as pieces.
+/// Estimated microseconds of these matrices as pieces; 0 if there is no room.
 constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) {
     const GemmPiecesTile& t = gemm_pieces_table[entry];
     const int size = size_of(t.type);
     const GemmPiecesPlan plan =
         plan_gemm_pieces(entry, x.m, x.n, x.k, x.pieces == GemmPieces::together);
+    if (plan.entry < 0) return 0;
     const int turns =
         gemm_pieces_turns(plan, size, x.m, x.a_along_k ? x.k : 1, plan.a_apart, true) +
         gemm_pieces_turns(plan, size, x.n, x.b_along_k ? x.k : 1, plan.b_apart, false);
@@ -158,5 +145,21 @@ constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) 
     return gemm_batch_joined(2.4 + t.times.of_k * k, blocks * k * k_cycles / 1700,
                              0.9 * gemm_batch_memory(t.type, x));
 }
+
+/// The entry that is estimated to be the fastest, and how long that takes; -1: none has room.
+struct GemmPiecesFastest {
+    int entry = -1;
+    double microseconds = 0;
+
+    constexpr GemmPiecesFastest(Scalar type, const GemmBatchExtents& x) {
+        for (int e = 0; e < gemm_pieces_entries; ++e) {
+            if (gemm_pieces_table[e].type != type) continue;
+            const double time = gemm_pieces_microseconds(e, x);
+            if (time == 0 || (entry >= 0 && time >= microseconds)) continue;
+            entry = e;
+            microseconds = time;
+        }
+    }
+};
 
 }  // namespace tinyblas

@@ -203,10 +203,10 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     const GemmBatchPlan other =
         plan_gemm_batch_anywhere(type, compute_capability, x, pointers, pipelined);
     if (compute_capability != 90 || x.pieces == GemmPieces::none || x.k == 0) return other;
-    const int entry = gemm_pieces_entry(type, x);
+    const GemmPiecesFastest fastest(type, x);
     const bool pay =
-        entry >= 0 && gemm_pieces_microseconds(entry, x) < gemm_rival_microseconds(type, other, x);
-    return pay ? GemmBatchPlan{GemmBatchRoute::pieces, entry, gemm_batch_flat} : other;
+        fastest.entry >= 0 && fastest.microseconds < gemm_rival_microseconds(type, other, x);
+    return pay ? GemmBatchPlan{GemmBatchRoute::pieces, fastest.entry, gemm_batch_flat} : other;
 }
 
 }  // namespace tinyblas
