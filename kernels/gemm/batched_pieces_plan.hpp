@@ -97,17 +97,16 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
 constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64_t lines,
                                 std::int64_t stride, std::int64_t apart, bool of_a) {
     int loads[32] = {};
-    const int banks = 128 / size;
+    const unsigned last_bank = size == 4 ? 31 : 15;
+    const int shared = of_a ? plan.lanes_m : plan.lanes_n;  // lines that a product's lanes begin at
+    const int step = of_a ? plan.lanes_n : 1;               // lanes from one to the next
     int most = 1;
-    for (int lane = 0; lane < 32; ++lane) {
-        const int g = lane / plan.lanes(), own = lane % plan.lanes();
-        const int row = own / plan.lanes_n, column = own % plan.lanes_n;
-        const int line = of_a ? row : column;
-        // Others load what one before them does.
-        if (g >= plan.each || line >= lines || (of_a ? column > 0 && lane > 0 : row > 0)) continue;
-        const auto bank = static_cast<int>((g * apart + line * stride) % banks);
-        if (++loads[bank] > most) most = loads[bank];
-    }
+    for (int g = 0; g < plan.each && g * plan.lanes() < 32; ++g)
+        for (int line = 0; line < shared && line < lines && g * plan.lanes() + line * step < 32;
+             ++line) {
+            int& own = loads[static_cast<unsigned>(g * apart + line * stride) & last_bank];
+            if (++own > most) most = own;
+        }
     return most;
 }
 
