@@ -84,11 +84,11 @@ void launch_tuned(Context& context, const char* operation, const GemvCall<T>& ca
         pieces_for<T>(context, operation, plan, down ? call.a.columns : call.a.rows);
     const auto launch = !down && plan.many_rows ? launch_gemv_long_rows<T, vectors, group_size<T>>
                         : !down                 ? launch_gemv_long_rows<T, vectors, 1>
-                        : plan.lanes == 1       ? launch_gemv_columns<T, vectors, 1>
                         : plan.lanes == 4       ? launch_gemv_columns<T, vectors, 4>
                         : plan.lanes == 8       ? launch_gemv_columns<T, vectors, 8>
-                        : plan.lanes == 32      ? launch_gemv_columns<T, vectors, 32>
-                                                : launch_gemv_columns<T, vectors, gemv_lone_lanes>;
+                        : plan.lanes == gemv_lone_lanes
+                            ? launch_gemv_columns<T, vectors, gemv_lone_lanes>
+                            : launch_gemv_columns<T, vectors, 0>;
     launch(operation, stream, call, plan, pieces);
 }
 

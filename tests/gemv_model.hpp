@@ -37,11 +37,10 @@ T sum_of_terms(const std::vector<T>& terms, std::size_t in_line, std::size_t sha
 template <class T, class Add>
 class GemvModel {
   public:
-    GemvModel(const GemvPlan& plan, std::int64_t terms, std::int64_t outputs, Add add)
-        : plan_(plan), terms_(terms), outputs_(outputs), add_(add) {}
+    GemvModel(const GemvPlan& plan, std::int64_t terms, Add add)
+        : plan_(plan), terms_(terms), add_(add) {}
 
-    /// Of output `o`, all pieces.
-    T sum(std::int64_t o) const {
+    T sum() const {
         if (plan_.form == GemvForm::short_rows) return short_row();
         std::vector<T> pieces;
         for (std::int64_t begin = 0; begin < terms_; begin += plan_.piece) {
@@ -52,8 +51,7 @@ class GemvModel {
         const std::int64_t of_block = plan_.form == GemvForm::columns ? plan_.lanes * size
                                       : plan_.many_rows               ? size
                                                                       : 1;
-        const std::int64_t sharing = std::min(of_block, outputs_ - o / of_block * of_block);
-        return sum_of_terms(pieces, 8, static_cast<std::size_t>(plan_.threads / sharing));
+        return sum_of_terms(pieces, 8, static_cast<std::size_t>(plan_.threads / of_block));
     }
 
   private:
@@ -105,7 +103,7 @@ class GemvModel {
     }
 
     GemvPlan plan_;
-    std::int64_t terms_, outputs_;
+    std::int64_t terms_;
     Add add_;
 };
 
@@ -119,7 +117,7 @@ std::vector<T> gemv_model(MatrixView<const T> a, VectorView<const T> x) {
     std::vector<T> y;
     for (std::int64_t i = 0; i < a.rows; ++i) {
         const auto add = [&](T& sum, std::int64_t p) { sum = std::fma(a(i, p), x(p), sum); };
-        y.push_back(GemvModel<T, decltype(add)>(plan, a.columns, a.rows, add).sum(i));
+        y.push_back(GemvModel<T, decltype(add)>(plan, a.columns, add).sum());
     }
     return y;
 }

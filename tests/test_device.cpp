@@ -11,6 +11,7 @@
 #include <cstring>
 #include <device.hpp>
 #include <limits>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -481,6 +482,52 @@ TEST(Launch, DependentKernelsSeeWhatTheOneBeforeHasWritten) {
     int wrong = 0;
     for (int i = 0; i < count; ++i) wrong += values[i] != (i + rounds) % count + rounds ? 1 : 0;
     EXPECT_EQ(wrong, 0);
+    device::destroy_stream(stream);
+}
+
+/// The block's multiprocessor; in emulation each has one of its own.
+__device__ int own_multiprocessor() {
+#ifdef __CUDA_ARCH__
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+#else
+    return static_cast<int>(blockIdx.x);
+#endif
+}
+
+/// Where blocks are, which take some time.
+__global__ void note_places(int* places) {
+    device::wait_for_launcher();
+    device::let_dependents_start();
+    if (threadIdx.x != 0) return;
+    places[blockIdx.x] = own_multiprocessor();
+    if constexpr (device::reallocates_registers) device::let_time_pass(20'000);
+}
+
+// Kernels that start early and would all find room on the multiprocessors that are free, or get
+// free first.
+TEST(Launch, EvenKernelsGiveNoMultiprocessorMoreBlocksThanOthers) {
+    const device::Properties own = device::properties(device::current_device());
+    if (own.compute_capability != 90) GTEST_SKIP() << "kernels start early from 9.0 on";
+    const int multiprocessors = own.multiprocessors;
+    const device::Stream stream = device::create_stream();
+    for (const int blocks : {multiprocessors / 2, multiprocessors - 10, multiprocessors,
+                             multiprocessors + 7, 3 * multiprocessors}) {
+        constexpr int rounds = 4;
+        Buffer<int> places(rounds * blocks);
+        for (int round = 0; round < rounds; ++round)
+            device::launch_evenly("test", note_places, static_cast<unsigned>(blocks), 64, 0, stream,
+                                  places.data() + round * blocks);
+        device::synchronize(stream, "test");
+        for (int round = 0; round < rounds; ++round) {
+            std::map<int, int> count;
+            for (int i = 0; i < blocks; ++i) ++count[places[round * blocks + i]];
+            for (const auto& [place, all] : count)
+                ASSERT_LE(all, (blocks + multiprocessors - 1) / multiprocessors)
+                    << "multiprocessor " << place << " of " << blocks << " blocks";
+        }
+    }
     device::destroy_stream(stream);
 }
 

@@ -208,10 +208,10 @@ void launch_gemm_tuned(device::Stream stream, T alpha, MatrixView<const T> a, Ma
 template <class T, int entry>
 void launch_gemm_tuned_batched(device::Stream stream, const GemmBatch<T>& x) {
     const std::int64_t blocks = GemmTunedRaster<entry>(x.m(), x.n()).blocks();
-    device::launch_large_dependent(
-        "gemm", gemm_tuned_batched<T, entry>,
-        dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-        gemm_table[entry].tile.threads(), sizeof(typename TileStream<T, entry>::Tiles), stream, x);
+    device::launch_evenly("gemm", gemm_tuned_batched<T, entry>,
+                          dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
+                          gemm_table[entry].tile.threads(),
+                          sizeof(typename TileStream<T, entry>::Tiles), stream, x);
 }
 
 }  // namespace tinyblas

@@ -213,8 +213,9 @@ __global__ void __launch_bounds__(
     sliced_tile(entry, device::reallocates_registers).threads(),
     device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
                             sliced_tile(entry, device::reallocates_registers).threads()))
-    gemm_sliced(const SlicedWork work) {
+    gemm_sliced(const SlicedWork work, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
     constexpr GemmTile t = s.tile;
     if constexpr (!sliced_compiled) return device::trap();
@@ -281,10 +282,10 @@ void launch_gemm_sliced(device::Stream stream, const SlicedWork& work, bool real
     };
     const dim3 grid(work.cut.units(), tiles(work.c.rows, s.tile.block_m),
                     tiles(work.c.columns, s.tile.block_n));
-    device::launch_dependent_clusters(
+    device::launch_even_clusters(
         "gemm", gemm_sliced<entry>, grid, work.cluster ? work.cut.ranks() : 1, s.threads(),
         work.cluster ? sizeof(SlicedClusterShared<entry>) : sizeof(SlicedShared<entry>), stream,
-        work);
+        work, leaves_places(grid));
 }
 
 }  // namespace tinyblas

@@ -28,6 +28,7 @@ struct GemmPiecesWork {
     GemmBatch<T> x;
     GemmPiecesPlan plan;
     Divisor by_lanes, by_lanes_n;
+    bool beside;
 };
 
 /// `count` elements that follow each other in memory. The copy engine takes those between multiples
@@ -161,6 +162,7 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     gemm_batched_pieces(const __grid_constant__ GemmPiecesWork<T> work) {
     if constexpr (!device::reallocates_registers) return device::trap();
     device::wait_for_launcher();
+    if (work.beside) device::let_dependents_start();
     constexpr GemmPiecesTile t = gemm_pieces_table[entry];
     const GemmBatch<T>& x = work.x;
     const GemmPiecesPlan& plan = work.plan;
@@ -248,12 +250,13 @@ template <class T, int entry>
 void launch_gemm_batched_pieces(device::Stream stream, const GemmBatch<T>& x) {
     const GemmPiecesPlan plan =
         plan_gemm_pieces(entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together);
+    const unsigned blocks = device::grid((x.count + plan.each - 1) / plan.each, "gemm");
     const GemmPiecesWork<T> work = {x, plan, Divisor(static_cast<unsigned>(plan.lanes())),
-                                    Divisor(static_cast<unsigned>(plan.lanes_n))};
-    device::launch_large_dependent("gemm", gemm_batched_pieces<T, entry>,
-                                   device::grid((x.count + plan.each - 1) / plan.each, "gemm"),
-                                   static_cast<unsigned>(plan.threads()),
-                                   static_cast<std::size_t>(plan.bytes), stream, work);
+                                    Divisor(static_cast<unsigned>(plan.lanes_n)),
+                                    leaves_places(blocks)};
+    device::launch_evenly("gemm", gemm_batched_pieces<T, entry>, blocks,
+                          static_cast<unsigned>(plan.threads()),
+                          static_cast<std::size_t>(plan.bytes), stream, work);
 }
 
 }  // namespace tinyblas

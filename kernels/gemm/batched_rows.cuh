@@ -63,8 +63,10 @@ struct GemmRowsLane {
 
 /// Any extents up to `edge`, any strides.
 template <class T, int edge>
-__global__ void __launch_bounds__(gemm_rows_threads) gemm_batched_rows(GemmBatch<T> x) {
+__global__ void __launch_bounds__(gemm_rows_threads)
+    gemm_batched_rows(GemmBatch<T> x, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     using Lane = GemmRowsLane<T, edge>;
     const Lane lane;
     const int column = lane.chunk * Lane::vector;
@@ -83,8 +85,9 @@ __global__ void __launch_bounds__(gemm_rows_threads) gemm_batched_rows(GemmBatch
 template <class T, int edge>
 __global__ void __launch_bounds__(gemm_rows_threads)
     gemm_batched_packed_rows(T alpha, const T* a_data, const T* b_data, T beta, T* c_data,
-                             std::int64_t vectors) {
+                             std::int64_t vectors, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     using Lane = GemmRowsLane<T, edge>;
     const std::int64_t own = std::int64_t{blockIdx.x} * gemm_rows_threads + threadIdx.x;
     T a[Lane::vector] = {}, b[Lane::vector] = {}, c[Lane::vector] = {}, acc[Lane::vector] = {};
@@ -104,12 +107,12 @@ void launch_gemm_batched_rows(device::Stream stream, const GemmBatch<T>& x) {
     using Lane = GemmRowsLane<T, edge>;
     const unsigned blocks = device::grid((x.count + Lane::matrices - 1) / Lane::matrices, "gemm");
     if (is_packed(x.a, edge) && is_packed(x.b, edge) && is_packed(x.c, edge))
-        device::launch_dependent("gemm", gemm_batched_packed_rows<T, edge>, blocks,
-                                 gemm_rows_threads, stream, x.alpha, x.a.first.data, x.b.first.data,
-                                 x.beta, x.c.first.data, x.count * Lane::lanes);
+        device::launch_evenly("gemm", gemm_batched_packed_rows<T, edge>, blocks, gemm_rows_threads,
+                              0, stream, x.alpha, x.a.first.data, x.b.first.data, x.beta,
+                              x.c.first.data, x.count * Lane::lanes, leaves_places(blocks));
     else
-        device::launch_dependent("gemm", gemm_batched_rows<T, edge>, blocks, gemm_rows_threads,
-                                 stream, x);
+        device::launch_evenly("gemm", gemm_batched_rows<T, edge>, blocks, gemm_rows_threads, 0,
+                              stream, x, leaves_places(blocks));
 }
 
 }  // namespace tinyblas

@@ -56,8 +56,9 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
                                   device::resident_blocks(gemm_square_table[entry].min_blocks,
                                                           gemm_square_table[entry].threads()))
     gemm_batched_square(float alpha, const float* a_data, const float* b_data, float beta,
-                        float* c_data, std::int64_t batch) {
+                        float* c_data, std::int64_t batch, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     constexpr GemmSquare s = gemm_square_table[entry];
     using Matrices = float[s.matrices][s.n][s.n];
     auto& a_tile = device::shared<struct SquaresOfA, Matrices>();
@@ -139,10 +140,10 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
 template <int entry>
 void launch_gemm_batched_square(device::Stream stream, const GemmBatch<float>& x) {
     constexpr GemmSquare s = gemm_square_table[entry];
-    device::launch_dependent("gemm", gemm_batched_square<entry>,
-                             device::grid((x.count + s.matrices - 1) / s.matrices, "gemm"),
-                             s.threads(), stream, x.alpha, x.a.first.data, x.b.first.data, x.beta,
-                             x.c.first.data, x.count);
+    const unsigned blocks = device::grid((x.count + s.matrices - 1) / s.matrices, "gemm");
+    device::launch_evenly("gemm", gemm_batched_square<entry>, blocks, s.threads(), 0, stream,
+                          x.alpha, x.a.first.data, x.b.first.data, x.beta, x.c.first.data, x.count,
+                          leaves_places(blocks));
 }
 
 }  // namespace tinyblas

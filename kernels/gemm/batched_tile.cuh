@@ -103,8 +103,9 @@ constexpr int gemm_batch_blocks(const GemmBatchTile& t) {
 template <class T, int entry, bool a_along_k, bool b_along_k>
 __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
                                   gemm_batch_blocks(gemm_batch_table[entry]))
-    gemm_batched_tile(GemmBatch<T> x, int stages) {
+    gemm_batched_tile(GemmBatch<T> x, int stages, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     constexpr GemmBatchTile t = gemm_batch_table[entry];
     using Shared = GemmBatchShared<T, entry, a_along_k, b_along_k>;
     // Machine code for other GPUs holds portable entries alone, and is never asked for others.
@@ -187,10 +188,11 @@ void launch_gemm_batched_tile(device::Stream stream, const GemmBatch<T>& x) {
     };
     const int stages = Shared::stages(x.k());
     const unsigned count = blocks(x.count, matrices);
-    device::launch_large_dependent(
-        "gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>,
-        matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count),
-        t.threads(), stages * sizeof(typename Shared::template Stages<1>), stream, x, stages);
+    const dim3 grid =
+        matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count);
+    device::launch_evenly("gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>, grid,
+                          t.threads(), stages * sizeof(typename Shared::template Stages<1>), stream,
+                          x, stages, leaves_places(grid));
 }
 
 }  // namespace tinyblas

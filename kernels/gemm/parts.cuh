@@ -72,4 +72,10 @@ __device__ __forceinline__ void begin_in_turn(unsigned at_once) {
     if (turn < at_once) device::let_time_pass(static_cast<int>(turn) * apart);
 }
 
+/// Whether so many blocks leave multiprocessors free, or just fill them: then the next kernel's may
+/// take places and wait there. Beside more, they would gather where there is room first.
+inline bool leaves_places(const dim3& blocks) {
+    return std::int64_t{blocks.x} * blocks.y * blocks.z <= gemm_multiprocessors;
+}
+
 }  // namespace tinyblas

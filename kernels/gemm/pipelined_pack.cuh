@@ -81,8 +81,8 @@ inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPac
                                        const PipelinedPackTask& b, PipelinedPackOrder order) {
     const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");
     if (order.early)
-        device::launch_dependent("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads,
-                                 stream, a, b, order.fills);
+        device::launch_evenly("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, 0,
+                              stream, a, b, order.fills);
     else
         device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
                        order.fills);

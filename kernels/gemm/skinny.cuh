@@ -235,8 +235,9 @@ template <int entry, bool along_k>
 __global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
                                   gemm_skinny_table[entry].min_blocks)
     gemm_skinny(float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
-                MatrixView<float> c) {
+                MatrixView<float> c, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     if constexpr (!device::reallocates_registers) return device::trap();
     constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
     using Shared = GemmSkinnyShared<entry, along_k>;
@@ -323,9 +324,9 @@ void launch_gemm_skinny(device::Stream stream, int multiprocessors, float alpha,
     using Shared = GemmSkinnyShared<entry, along_k>;
     const std::int64_t needed = (a.rows + t.rows - 1) / t.rows;
     const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
-    device::launch_large_dependent("gemm", gemm_skinny<entry, along_k>,
-                                   device::grid(needed < at_once ? needed : at_once, "gemm"),
-                                   t.threads(), sizeof(Shared), stream, alpha, a, b, beta, c);
+    const unsigned blocks = device::grid(needed < at_once ? needed : at_once, "gemm");
+    device::launch_evenly("gemm", gemm_skinny<entry, along_k>, blocks, t.threads(), sizeof(Shared),
+                          stream, alpha, a, b, beta, c, leaves_places(blocks));
 }
 
 }  // namespace tinyblas

@@ -527,10 +527,9 @@ template <bool a_along_k, bool b_along_k>
 void launch_gemm_tuned_ring(device::Stream stream, const GemmRingWork& work) {
     constexpr GemmTile t = gemm_ring_tile;
     const std::int64_t blocks = work.tiles_m * ((work.x.n() + t.block_n - 1) / t.block_n);
-    device::launch_large_dependent(
-        "gemm", gemm_tuned_ring<a_along_k, b_along_k>,
-        dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(work.x.count)), t.threads(),
-        sizeof(GemmRingShared), stream, work);
+    device::launch_evenly("gemm", gemm_tuned_ring<a_along_k, b_along_k>,
+                          dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(work.x.count)),
+                          t.threads(), sizeof(GemmRingShared), stream, work);
 }
 
 }  // namespace tinyblas

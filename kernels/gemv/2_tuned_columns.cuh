@@ -14,8 +14,10 @@
 // Limit: memory bandwidth; for a few thousand columns the way in which the pieces come together.
 #pragma once
 
+#include <bit>
 #include <type_traits>
 
+#include "../gemm/divisor.hpp"
 #include "parts.cuh"
 
 namespace tinyblas {
@@ -87,34 +89,39 @@ __device__ __forceinline__ void add_down(T (&sums)[group_size<T>], const GemvCal
                  [&](int u) { return u == 0 || i + u * slab.groups < slab.end; });
 }
 
-template <class T, bool vectors, int lanes>
-__global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_columns_most_threads,
-                                  lanes == gemv_lone_lanes ? 4 : 1)
-    gemv_columns(GemvCall<T> call, unsigned slabs, GemvPieces<T> pieces) {
+/// `known`: the lanes; or 0: 2^log2_given, a warp's or fewer.
+template <class T, bool vectors, int known>
+__global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_columns_most_threads,
+                                  known == gemv_lone_lanes ? 4 : 1)
+    gemv_columns(GemvCall<T> call, unsigned log2_given, unsigned slabs, Divisor by_slabs,
+                 GemvPieces<T> pieces) {
     device::wait_for_launcher();
     constexpr int size = group_size<T>;
-    constexpr unsigned width = lanes * size;
+    constexpr bool lone = known == gemv_lone_lanes;  // each has columns of its own
+    const unsigned log2_lanes = known > 0 ? std::bit_width(unsigned{known}) - 1 : log2_given;
+    const unsigned lanes = 1u << log2_lanes, width = lanes * size;
     const std::int64_t m = call.a.rows, n = call.a.columns;
     // Of a larger A, the next kernel's blocks would gather where this one leaves room first.
     constexpr std::int64_t most_bytes = 24 << 20;
-    if (m * n <= most_bytes / std::int64_t{sizeof(T)}) device::let_dependents_start();
-    const std::int64_t begin = blockIdx.x / slabs * pieces.length;
+    const unsigned own_piece = lone ? 0 : by_slabs.quotient(blockIdx.x);
+    const std::int64_t begin = own_piece * pieces.length;
     const GemvSlab slab = {lanes,
-                           threadIdx.x % lanes,
-                           blockDim.x / lanes,
-                           threadIdx.x / lanes,
-                           std::int64_t{blockIdx.x % slabs} * width,
+                           threadIdx.x & (lanes - 1),
+                           blockDim.x >> log2_lanes,
+                           threadIdx.x >> log2_lanes,
+                           std::int64_t{blockIdx.x - own_piece * slabs} * width,
                            begin,
                            begin + pieces.length < m ? begin + pieces.length : m};
     const auto lies_inside = [&](unsigned e) {
         return slab.first + slab.column<vectors, T>(e) < n;
     };
+    if (m * n <= most_bytes / std::int64_t{sizeof(T)}) device::let_dependents_start();
     T acc[size] = {};
     if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
         add_down<vectors, vectors>(acc, call, slab);
     else if (lies_inside(0))
         add_down<vectors, false>(acc, call, slab);
-    if constexpr (lanes == gemv_lone_lanes) {  // each thread has its sums
+    if constexpr (lone) {  // each thread has its sums
         if (!lies_inside(0)) return;
         const std::int64_t j = slab.first + slab.column<vectors, T>(0);
         const MatrixView<T> y = {call.y.first, 1, n, 0, call.y.increment};
@@ -130,18 +137,21 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
         // block's place is found out again.
         const unsigned block =
             device::reallocates_registers ? blockIdx.x : device::opaque(blockIdx.x);
-        const unsigned piece = block / slabs;
+        const unsigned piece = by_slabs.quotient(block);
         const unsigned number = block - piece * slabs;
         const std::int64_t first = std::int64_t{number} * width;
-        auto& sums = device::shared<struct GemvSums, T[warp_lanes * width]>();
+        constexpr unsigned pitch = (known > 0 ? known : warp_lanes) * size;  // of a warp's sums
+        auto& sums = device::shared<struct GemvSums, T[warp_lanes * pitch]>();
         auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
 #pragma unroll
-        for (unsigned across = warp_lanes / 2; across >= lanes; across /= 2)
+        for (unsigned across = warp_lanes / 2; across > 0; across /= 2) {
+            if (across < lanes) continue;
 #pragma unroll
             for (int e = 0; e < size; ++e)
                 acc[e] = acc[e] + __shfl_xor_sync(~0u, acc[e], static_cast<int>(across));
+        }
         if (threadIdx.x % warp_lanes < lanes) {
-            T* to = &sums[threadIdx.x / warp_lanes * width];
+            T* to = &sums[threadIdx.x / warp_lanes * pitch];
             if constexpr (vectors) {
                 device::store_vector(to + slab.column<vectors, T>(0), acc);
             } else {
@@ -154,7 +164,7 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
         if (threadIdx.x < width) {
 #pragma unroll 8
             for (unsigned warp = 0; warp < blockDim.x / warp_lanes; ++warp)
-                sum += sums[warp * width + threadIdx.x];
+                sum += sums[warp * pitch + threadIdx.x];
         }
         const auto deliver = [&](unsigned output, T total) {
             if (first + output < n) store(call.y(first + output), call.alpha, total, call.beta);
@@ -166,18 +176,22 @@ __global__ void __launch_bounds__(lanes == gemv_lone_lanes ? lanes : gemv_column
         const std::int64_t left = n - first;
         const unsigned outputs = left < width ? static_cast<unsigned>(left) : width;
         if (threadIdx.x < outputs) pieces.parts[piece * n + first + threadIdx.x] = sum;
-        finish_pieces(pieces, first, outputs, n, pieces.counters + number, &spare[0], deliver);
+        finish_pieces(pieces, first, log2_lanes + std::bit_width(unsigned{size}) - 1, outputs, n,
+                      pieces.counters + number, &spare[0], deliver);
     }
 }
 
-template <class T, bool vectors, int lanes>
+template <class T, bool vectors, int known>
 void launch_gemv_columns(const char* operation, device::Stream stream, const GemvCall<T>& call,
                          const GemvPlan& plan, const GemvPieces<T>& pieces) {
-    const std::int64_t width = lanes * group_size<T>;
+    const std::int64_t width = plan.lanes * group_size<T>;
+    const auto lanes = static_cast<unsigned>(plan.lanes);
     const std::int64_t slabs = (call.a.columns - 1) / width + 1;
-    device::launch_dependent(
-        operation, gemv_columns<T, vectors, lanes>, device::grid(slabs * plan.pieces, operation),
-        static_cast<unsigned>(plan.threads), stream, call, static_cast<unsigned>(slabs), pieces);
+    const auto blocks = device::grid(slabs * plan.pieces, operation);
+    device::launch_evenly(operation, gemv_columns<T, vectors, known>, blocks,
+                          static_cast<unsigned>(plan.threads), 0, stream, call,
+                          std::bit_width(lanes) - 1u, static_cast<unsigned>(slabs),
+                          Divisor(static_cast<unsigned>(slabs)), pieces);
 }
 
 }  // namespace tinyblas

@@ -124,7 +124,6 @@ template <class T, bool vectors, int team_rows>
 __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     gemv_long_rows(GemvCall<T> call, unsigned teams_of_rows, int team_warps, GemvPieces<T> pieces) {
     device::wait_for_launcher();
-    device::let_dependents_start();
     using Lane = GemvLane<vectors, T>;
     constexpr int unroll = gemv_long_unroll(team_rows), chunk = Lane::chunk;
     constexpr unsigned most_warps = gemv_long_most_threads / warp_lanes;
@@ -148,6 +147,10 @@ __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     const std::int64_t end = begin + pieces.length < n ? begin + pieces.length : n;
     const std::int64_t step = std::int64_t{team_warps} * chunk;
     std::int64_t at = begin + (lone ? 0 : warp) * chunk;  // where the warp's next chunk begins
+    // The next kernel's blocks may come at once while there are multiprocessors without one of
+    // these; else not before the loads.
+    const bool early = gridDim.x < unsigned{gemm_multiprocessors};
+    if (early) device::let_dependents_start();
 #pragma unroll 1
     for (; at + (unroll - 1) * step + chunk <= end; at += unroll * step)
         add_chunks<true, vectors>(parts, call, of_rows, at, step, end);
@@ -159,6 +162,7 @@ __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
             add_part(parts, call, of_rows, part);
     }
 
+    if (!early) device::let_dependents_start();
 #pragma unroll
     for (int r = 0; r < team_rows; ++r) sums[r] = Lane::sum(parts[r]);
     if (lone) {
@@ -182,7 +186,9 @@ __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     }
     if (t < rows) pieces.parts[piece * m + i + t] = sum;
     auto& of_threads = device::shared<struct GemvSumsOfThreads, T[gemv_long_most_threads]>();
-    finish_pieces(pieces, i, static_cast<unsigned>(rows), m, pieces.counters + group, of_threads,
+    constexpr unsigned log2_rows = std::bit_width(unsigned{team_rows}) - 1;
+    finish_pieces(pieces, i, log2_rows, static_cast<unsigned>(rows), m, pieces.counters + group,
+                  of_threads,
                   [&](unsigned o, T total) { store(call.y(i + o), call.alpha, total, call.beta); });
 }
 
@@ -193,9 +199,9 @@ void launch_gemv_long_rows(const char* operation, device::Stream stream, const G
     const std::int64_t of_block = std::int64_t{teams} * team_rows;
     const std::int64_t teams_of_rows = (call.a.rows - 1) / of_block + 1;
     const unsigned blocks = device::grid(teams_of_rows * plan.pieces, operation);
-    device::launch_dependent(operation, gemv_long_rows<T, vectors, team_rows>, blocks,
-                             static_cast<unsigned>(plan.threads), stream, call,
-                             static_cast<unsigned>(teams_of_rows), plan.team_warps, pieces);
+    device::launch_evenly(operation, gemv_long_rows<T, vectors, team_rows>, blocks,
+                          static_cast<unsigned>(plan.threads), 0, stream, call,
+                          static_cast<unsigned>(teams_of_rows), plan.team_warps, pieces);
 }
 
 }  // namespace tinyblas

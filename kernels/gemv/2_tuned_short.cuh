@@ -96,9 +96,8 @@ void launch_gemv_short_rows(const char* operation, device::Stream stream, const 
                             const GemvPlan& plan) {
     const int of_block = gemv_short_threads / plan.lanes * gemv_short_sets;
     const std::int64_t blocks = (call.a.rows - 1) / of_block + 1;
-    device::launch_dependent(operation, gemv_short_rows<T, vectors>,
-                             device::grid(blocks, operation), gemv_short_threads, stream, call,
-                             plan.lanes);
+    device::launch_evenly(operation, gemv_short_rows<T, vectors>, device::grid(blocks, operation),
+                          gemv_short_threads, 0, stream, call, plan.lanes);
 }
 
 }  // namespace tinyblas

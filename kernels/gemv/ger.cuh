@@ -13,6 +13,7 @@
 // Limit: memory bandwidth.
 #pragma once
 
+#include "../gemm/divisor.hpp"
 #include "parts.cuh"
 
 namespace tinyblas {
@@ -36,14 +37,16 @@ struct GerVector {
 
 template <class T, bool vectors>
 __global__ void __launch_bounds__(ger_threads)
-    ger_tile(GerVector<T> x, GerVector<T> y, MatrixView<T> a, unsigned slabs, int lanes) {
+    ger_tile(GerVector<T> x, GerVector<T> y, MatrixView<T> a, unsigned slabs, Divisor by_slabs,
+             int lanes, int groups, Divisor by_lanes, bool beside) {
     device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
     constexpr int size = group_size<T>, unroll = ger_unroll;
-    const int groups = ger_threads / lanes;
-    const int lane = static_cast<int>(threadIdx.x) % lanes;
-    const int group = static_cast<int>(threadIdx.x) / lanes;
-    const std::int64_t j = (std::int64_t{blockIdx.x % slabs} * lanes + lane) * size;
-    const std::int64_t first = std::int64_t{blockIdx.x / slabs} * (groups * unroll) + group;
+    const int group = static_cast<int>(by_lanes.quotient(threadIdx.x));
+    const int lane = static_cast<int>(threadIdx.x) - group * lanes;
+    const unsigned tile = by_slabs.quotient(blockIdx.x), slab = blockIdx.x - tile * slabs;
+    const std::int64_t j = (std::int64_t{slab} * lanes + lane) * size;
+    const std::int64_t first = std::int64_t{tile} * (groups * unroll) + group;
     const int inside = group < groups ? inside_group<T>(j, a.columns) : 0;
     if (inside == 0) return;
 
@@ -92,11 +95,13 @@ void launch_ger(device::Stream stream, const GerVector<T>& x, const GerVector<T>
     const std::int64_t row_groups = (a.columns - 1) / group_size<T> + 1;
     const std::int64_t slabs = (row_groups - 1) / ger_threads + 1;
     const std::int64_t lanes = (row_groups - 1) / slabs + 1;  // as even as it goes
-    const std::int64_t rows = ger_threads / lanes * ger_unroll;
-    const std::int64_t tiles = (a.rows - 1) / rows + 1;
-    device::launch_dependent("ger", ger_tile<T, vectors>, device::grid(slabs * tiles, "ger"),
-                             ger_threads, stream, x, y, a, static_cast<unsigned>(slabs),
-                             static_cast<int>(lanes));
+    const std::int64_t groups = ger_threads / lanes;
+    const std::int64_t tiles = (a.rows - 1) / (groups * ger_unroll) + 1;
+    const unsigned blocks = device::grid(slabs * tiles, "ger");
+    device::launch_evenly("ger", ger_tile<T, vectors>, blocks, ger_threads, 0, stream, x, y, a,
+                          static_cast<unsigned>(slabs), Divisor(static_cast<unsigned>(slabs)),
+                          static_cast<int>(lanes), static_cast<int>(groups),
+                          Divisor(static_cast<unsigned>(lanes)), leaves_places(blocks));
 }
 
 }  // namespace tinyblas

@@ -60,16 +60,18 @@ __device__ __forceinline__ int inside_group(std::int64_t first, std::int64_t end
     return left >= group_size<T> ? group_size<T> : left > 0 ? static_cast<int>(left) : 0;
 }
 
-/// The block's threads add up `terms` terms of each of `outputs` outputs, at most as many as there
-/// are threads: load(term, output) is one. More than `in_line` terms of an output are shared by
-/// several threads. The sum counts in thread `output`. `shared`: memory for an element a thread.
+/// The block's threads add up `terms` terms of each of `outputs` outputs, at most 2^log2_across,
+/// which are no more than the threads: load(term, output) is one. More than `in_line` terms of an
+/// output are shared by several threads. The sum counts in thread `output`. `shared`: memory for an
+/// element a thread.
 template <class T, class Load>
-__device__ __forceinline__ T sum_of_terms(unsigned outputs, unsigned terms, unsigned in_line,
-                                          T* shared, Load load) {
-    unsigned shares = terms <= in_line ? 1 : blockDim.x / outputs;
-    const unsigned share = threadIdx.x / outputs, output = threadIdx.x - share * outputs;
+__device__ __forceinline__ T sum_of_terms(unsigned log2_across, unsigned outputs, unsigned terms,
+                                          unsigned in_line, T* shared, Load load) {
+    unsigned shares = terms <= in_line ? 1 : blockDim.x >> log2_across;
+    const unsigned share = threadIdx.x >> log2_across;
+    const unsigned output = threadIdx.x - (share << log2_across);
     T sum = 0;
-    if (share < shares) {
+    if (share < shares && output < outputs) {
 #pragma unroll 4
         for (unsigned term = share; term < terms; term += shares) sum += load(term, output);
     }
@@ -77,7 +79,7 @@ __device__ __forceinline__ T sum_of_terms(unsigned outputs, unsigned terms, unsi
         const unsigned half = (shares + 1) / 2;
         shared[threadIdx.x] = sum;
         __syncthreads();
-        if (share < shares - half) sum += shared[threadIdx.x + half * outputs];
+        if (share < shares - half) sum += shared[threadIdx.x + (half << log2_across)];
         __syncthreads();
         shares = half;
     }
@@ -87,19 +89,21 @@ __device__ __forceinline__ T sum_of_terms(unsigned outputs, unsigned terms, unsi
 inline constexpr unsigned gemv_pieces_in_line = 8;  // as many as a cluster has blocks
 
 /// Called by all threads once the block's sums lie in pieces.parts: the block that comes last of
-/// those that share `counter` adds up the pieces of `outputs` neighbours, from `first` on of `all`;
-/// deliver(output, sum) takes each. `shared`: memory for an element a thread.
+/// those that share `counter` adds up the pieces of `outputs` neighbours, at most 2^log2_across,
+/// from `first` on of `all`; deliver(output, sum) takes each. `shared`: memory for an element a
+/// thread.
 template <class T, class Deliver>
 __device__ __forceinline__ void finish_pieces(const GemvPieces<T>& pieces, std::int64_t first,
-                                              unsigned outputs, std::int64_t all, unsigned* counter,
-                                              T* shared, Deliver deliver) {
+                                              unsigned log2_across, unsigned outputs,
+                                              std::int64_t all, unsigned* counter, T* shared,
+                                              Deliver deliver) {
     auto& last = device::shared<struct GemvLastBlock, bool>();
     __syncthreads();
     if (threadIdx.x == 0) last = device::take_turn(counter, pieces.count - 1) == pieces.count - 1;
     __syncthreads();
     if (!last) return;
     const T* parts = pieces.parts + first;
-    const T sum = sum_of_terms(outputs, pieces.count, gemv_pieces_in_line, shared,
+    const T sum = sum_of_terms(log2_across, outputs, pieces.count, gemv_pieces_in_line, shared,
                                [&](unsigned piece, unsigned output) {
                                    return device::load_fresh(parts + (piece * all + output));
                                });

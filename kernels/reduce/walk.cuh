@@ -97,7 +97,7 @@ void launch_reduce_groups(const char* operation,
     const auto threads = static_cast<unsigned>(entry.threads);
     end.cluster = end.cluster && entry.cluster;
     if (end.cluster)
-        return device::launch_dependent_clusters(
+        return device::launch_even_clusters(
             operation, kernel, static_cast<unsigned>(entry.most_blocks),
             static_cast<unsigned>(entry.most_blocks), threads, 0, stream, x, y, n, end);
     const std::int64_t of_block =
@@ -106,8 +106,8 @@ void launch_reduce_groups(const char* operation,
     const auto blocks = entry.cluster || wanted > entry.most_blocks ? entry.most_blocks
                         : wanted < 1                                ? 1
                                                                     : wanted;
-    device::launch_dependent(operation, kernel, static_cast<unsigned>(blocks), threads, stream, x,
-                             y, n, end);
+    device::launch_evenly(operation, kernel, static_cast<unsigned>(blocks), threads, 0, stream, x,
+                          y, n, end);
 }
 
 }  // namespace tinyblas

@@ -12,15 +12,20 @@
 namespace tinyblas::device {
 namespace {
 
-/// Whether kernels can start early; remembered, for each launch asks.
-bool starts_dependents(const char* operation) {
-    thread_local Memo<1, bool> known;
+/// Multiprocessors of a GPU whose kernels can start early, else 0; remembered, for each launch
+/// asks.
+int multiprocessors_that_start_early(const char* operation) {
+    thread_local Memo<1, int> known;
     const int device = current_device(operation);
-    return known({device}, [&] { return properties(device, operation).compute_capability == 90; });
+    return known({device}, [&] {
+        const Properties own = properties(device, operation);
+        return own.compute_capability == 90 ? own.multiprocessors : 0;
+    });
 }
 
-/// Lets `kernel` take all shared memory that a block can have on the current device.
-void allow_shared(const void* kernel, const char* operation) {
+/// Lets `kernel` take all shared memory that a block can have on the current device. The bytes that
+/// it has without being given any.
+std::size_t allow_shared(const void* kernel, const char* operation) {
     int most = 0;
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                  current_device(operation)),
@@ -30,28 +35,46 @@ void allow_shared(const void* kernel, const char* operation) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                most - static_cast<int>(own.sharedSizeBytes)),
           "cudaFuncSetAttribute", operation);
+    return own.sharedSizeBytes;
 }
 
 /// The same, remembered likewise.
-void allow_shared_once(const void* kernel, const char* operation) {
-    thread_local Memo<2, bool> known;
-    known({current_device(operation), reinterpret_cast<std::intptr_t>(kernel)}, [&] {
-        allow_shared(kernel, operation);
-        return true;
-    });
+std::size_t allow_shared_once(const void* kernel, const char* operation) {
+    thread_local Memo<2, std::size_t> known;
+    return known({current_device(operation), reinterpret_cast<std::intptr_t>(kernel)},
+                 [&] { return allow_shared(kernel, operation); });
+}
+
+/// Bytes of shared memory that a block has to have so that no multiprocessor takes more of these
+/// than if all had as many: blocks that start early gather where there is room first, and would
+/// take two or three times as long there.
+std::size_t shared_that_spreads(const dim3& grid, int multiprocessors) {
+    constexpr std::size_t all = 228 << 10;                // of compute capability 9.0
+    constexpr std::size_t besides = 1 << 10, unit = 128;  // of a block; of what it gets
+    const std::size_t blocks = std::size_t{grid.x} * grid.y * grid.z;
+    const auto places = static_cast<std::size_t>(multiprocessors);
+    const std::size_t least = all / ((blocks + places - 1) / places + 1) + unit;
+    return least > besides ? (least - besides) / unit * unit : 0;
 }
 
 }  // namespace
 
 void enqueue(const Launch& launch, const void* kernel, void** parameters) {
     constexpr std::size_t always_allowed = 48 << 10;  // bytes of shared memory
-    const bool large = launch.large_shared > always_allowed;
-    if (large) allow_shared_once(kernel, launch.operation);
+    const int multiprocessors =
+        launch.dependent ? multiprocessors_that_start_early(launch.operation) : 0;
+    const bool spreads = launch.evenly && multiprocessors > 0;
+    std::size_t shared = launch.large_shared;
+    if (spreads || shared > always_allowed) {
+        const std::size_t own = allow_shared_once(kernel, launch.operation);
+        const std::size_t wanted = spreads ? shared_that_spreads(launch.grid, multiprocessors) : 0;
+        if (wanted > own + shared) shared = wanted - own;
+    }
     cudaLaunchAttribute attributes[3] = {};
     cudaLaunchConfig_t config = {};
     config.gridDim = launch.grid;
     config.blockDim = launch.block;
-    config.dynamicSmemBytes = launch.large_shared;
+    config.dynamicSmemBytes = shared;
     config.stream = launch.stream;
     config.attrs = attributes;
     const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
@@ -61,7 +84,7 @@ void enqueue(const Launch& launch, const void* kernel, void** parameters) {
     };
     if (launch.uncached)
         add(cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout = 100;
-    if (launch.dependent && starts_dependents(launch.operation))
+    if (multiprocessors > 0)
         add(cudaLaunchAttributeProgrammaticStreamSerialization)
             .programmaticStreamSerializationAllowed = 1;
     if (launch.cluster > 1) {
@@ -70,7 +93,8 @@ void enqueue(const Launch& launch, const void* kernel, void** parameters) {
         cluster.y = cluster.z = 1;
     }
     cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
-    if (large && error == cudaErrorInvalidValue) {  // what is remembered, a reset has undone
+    if (shared > always_allowed &&
+        error == cudaErrorInvalidValue) {  // what is remembered, a reset has undone
         cudaGetLastError();
         allow_shared(kernel, launch.operation);
         error = cudaLaunchKernelExC(&config, kernel, parameters);

@@ -19,6 +19,7 @@ struct Launch {
     unsigned cluster = 1;    // blocks along the grid's x, which they divide
     bool uncached = false;   // as much of the first-level cache as can be becomes shared memory
     bool dependent = false;  // it may start while the kernel before it still runs
+    bool evenly = false;     // all the same, as many blocks to each multiprocessor
 };
 
 /// Enqueues kernel(*parameters[0], *parameters[1], ...). Throws Error if that fails.
