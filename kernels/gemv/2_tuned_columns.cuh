@@ -101,8 +101,6 @@ __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_column
     const unsigned log2_lanes = known > 0 ? std::bit_width(unsigned{known}) - 1 : log2_given;
     const unsigned lanes = 1u << log2_lanes, width = lanes * size;
     const std::int64_t m = call.a.rows, n = call.a.columns;
-    // Of a larger A, the next kernel's blocks would gather where this one leaves room first.
-    constexpr std::int64_t most_bytes = 24 << 20;
     const unsigned own_piece = lone ? 0 : by_slabs.quotient(blockIdx.x);
     const std::int64_t begin = own_piece * pieces.length;
     const GemvSlab slab = {lanes,
@@ -115,7 +113,7 @@ __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_column
     const auto lies_inside = [&](unsigned e) {
         return slab.first + slab.column<vectors, T>(e) < n;
     };
-    if (m * n <= most_bytes / std::int64_t{sizeof(T)}) device::let_dependents_start();
+    if (held_by_caches(call.a)) device::let_dependents_start();
     T acc[size] = {};
     if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
         add_down<vectors, vectors>(acc, call, slab);

@@ -41,6 +41,14 @@ struct GemvPieces {
     unsigned* counters;
 };
 
+/// Whether caches hold A. Beside a larger one, the next kernel's blocks would not find their part
+/// of it where the ones before them have left it.
+template <class T>
+__device__ __forceinline__ bool held_by_caches(const MatrixView<const T>& a) {
+    constexpr std::int64_t most_bytes = 24 << 20;
+    return a.rows * a.columns <= most_bytes / std::int64_t{sizeof(T)};
+}
+
 /// A group of neighbours; with `vectors` it lies on a multiple of 16 bytes.
 template <bool vectors, class T>
 __device__ __forceinline__ void load_group(T (&to)[group_size<T>], const T* from,
