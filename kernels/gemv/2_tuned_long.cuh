@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
     std::int64_t at = begin + (lone ? 0 : warp) * chunk;  // where the warp's next chunk begins
     // The next kernel's blocks may come at once while there are multiprocessors without one of
     // these; else not before the loads.
-    const bool held = held_by_caches(call.a);
+    const bool lets = pieces.count == 1 || held_by_caches(call.a);
     const bool early = gridDim.x < unsigned{gemm_multiprocessors};
-    if (held && early) device::let_dependents_start();
+    if (lets && early) device::let_dependents_start();
 #pragma unroll 1
     for (; at + (unroll - 1) * step + chunk <= end; at += unroll * step)
         add_chunks<true, vectors>(parts, call, of_rows, at, step, end);
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(gemv_long_most_threads, vectors ? 2 : 1)
             add_part(parts, call, of_rows, part);
     }
 
-    if (held && !early) device::let_dependents_start();
+    if (lets && !early) device::let_dependents_start();
 #pragma unroll
     for (int r = 0; r < team_rows; ++r) sums[r] = Lane::sum(parts[r]);
     if (lone) {
