@@ -74,19 +74,20 @@ void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3
 }
 
 /// launch_dependent_clusters of a kernel whose blocks no multiprocessor should have more of than
-/// others: those that start early would gather where the kernel before them ends first.
-template <class... Parameters, class... Arguments>
+/// others, but for `more`: those that start early would gather where the kernel before them ends
+/// first.
+template <int more = 0, class... Parameters, class... Arguments>
 void launch_even_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                           unsigned cluster, dim3 block, std::size_t large_shared, Stream stream,
                           const Arguments&... arguments) {
-    enqueue({operation, grid, block, large_shared, stream, cluster, false, true, true}, kernel,
+    enqueue({operation, grid, block, large_shared, stream, cluster, false, true, more}, kernel,
             arguments...);
 }
-
-template <class... Parameters, class... Arguments>
+template <int more = 0, class... Parameters, class... Arguments>
 void launch_evenly(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                    std::size_t large_shared, Stream stream, const Arguments&... arguments) {
-    launch_even_clusters(operation, kernel, grid, 1, block, large_shared, stream, arguments...);
+    launch_even_clusters<more>(operation, kernel, grid, 1, block, large_shared, stream,
+                               arguments...);
 }
 
 /// launch_dependent of a kernel that runs beside those of the same call before it on the stream,

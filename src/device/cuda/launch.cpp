@@ -45,15 +45,16 @@ std::size_t allow_shared_once(const void* kernel, const char* operation) {
                  [&] { return allow_shared(kernel, operation); });
 }
 
-/// Bytes of shared memory that a block has to have so that no multiprocessor takes more of these
-/// than if all had as many: blocks that start early gather where there is room first, and would
-/// take two or three times as long there.
-std::size_t shared_that_spreads(const dim3& grid, int multiprocessors) {
+/// Bytes of shared memory that a block has to have so that no multiprocessor takes over `more` of
+/// these above what it would have if all had as many: blocks that start early gather where there
+/// is room first, and would take two or three times as long there.
+std::size_t shared_that_spreads(const dim3& grid, int multiprocessors, int more) {
     constexpr std::size_t all = 228 << 10;                // of compute capability 9.0
     constexpr std::size_t besides = 1 << 10, unit = 128;  // of a block; of what it gets
     const std::size_t blocks = std::size_t{grid.x} * grid.y * grid.z;
     const auto places = static_cast<std::size_t>(multiprocessors);
-    const std::size_t least = all / ((blocks + places - 1) / places + 1) + unit;
+    const std::size_t most = (blocks + places - 1) / places + static_cast<std::size_t>(more);
+    const std::size_t least = all / (most + 1) + unit;
     return least > besides ? (least - besides) / unit * unit : 0;
 }
 
@@ -63,11 +64,12 @@ void enqueue(const Launch& launch, const void* kernel, void** parameters) {
     constexpr std::size_t always_allowed = 48 << 10;  // bytes of shared memory
     const int multiprocessors =
         launch.dependent ? multiprocessors_that_start_early(launch.operation) : 0;
-    const bool spreads = launch.evenly && multiprocessors > 0;
+    const bool spreads = launch.more >= 0 && multiprocessors > 0;
     std::size_t shared = launch.large_shared;
     if (spreads || shared > always_allowed) {
         const std::size_t own = allow_shared_once(kernel, launch.operation);
-        const std::size_t wanted = spreads ? shared_that_spreads(launch.grid, multiprocessors) : 0;
+        const std::size_t wanted =
+            spreads ? shared_that_spreads(launch.grid, multiprocessors, launch.more) : 0;
         if (wanted > own + shared) shared = wanted - own;
     }
     cudaLaunchAttribute attributes[3] = {};

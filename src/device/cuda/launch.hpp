@@ -19,7 +19,8 @@ struct Launch {
     unsigned cluster = 1;    // blocks along the grid's x, which they divide
     bool uncached = false;   // as much of the first-level cache as can be becomes shared memory
     bool dependent = false;  // it may start while the kernel before it still runs
-    bool evenly = false;     // all the same, as many blocks to each multiprocessor
+    int more = -1;  // all the same, a multiprocessor takes at most so many blocks more than
+                    // its share; -1: as many as it has room for
 };
 
 /// Enqueues kernel(*parameters[0], *parameters[1], ...). Throws Error if that fails.

@@ -91,14 +91,14 @@ void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3
                       Stream stream, const Arguments&... arguments) {
     launch_dependent_clusters(operation, kernel, grid, 1, block, 0, stream, arguments...);
 }
-template <class... Parameters, class... Arguments>
+template <int more = 0, class... Parameters, class... Arguments>
 void launch_even_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                           unsigned cluster, dim3 block, std::size_t large_shared, Stream stream,
                           const Arguments&... arguments) {
     launch_dependent_clusters(operation, kernel, grid, cluster, block, large_shared, stream,
                               arguments...);
 }
-template <class... Parameters, class... Arguments>
+template <int more = 0, class... Parameters, class... Arguments>
 void launch_evenly(const char* operation, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                    std::size_t large_shared, Stream stream, const Arguments&... arguments) {
     launch_even_clusters(operation, kernel, grid, 1, block, large_shared, stream, arguments...);
