@@ -73,7 +73,8 @@ __device__ __forceinline__ void begin_in_turn(unsigned at_once) {
 }
 
 /// Whether so many blocks leave multiprocessors free, or just fill them: then the next kernel's may
-/// take places and wait there. Beside more, they would gather where there is room first.
+/// take places and wait there. Beside more, batches of many blocks take up to 7 % longer, for those
+/// of a multiprocessor no longer begin in turn.
 inline bool leaves_places(const dim3& blocks) {
     return std::int64_t{blocks.x} * blocks.y * blocks.z <= gemm_multiprocessors;
 }
