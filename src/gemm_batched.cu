@@ -24,6 +24,7 @@
 #include "kernels/gemm/batched_tile.cuh"
 #include "launcher_table.hpp"
 #include "log.hpp"
+#include "memo.hpp"
 
 namespace tinyblas {
 namespace {
@@ -131,6 +132,17 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
     return 0;
 }
 
+/// Whether an operand's lines do not all begin at multiples of 16 bytes, as far as the host knows.
+template <class T>
+bool by_elements(const GemmBatchOperand<const T>& x) {
+    constexpr std::int64_t vector = 16 / sizeof(T);
+    const MatrixView<const T>& v = x.first;
+    const std::int64_t line = v.column_stride == 1 ? v.row_stride : v.column_stride;
+    const bool begin = x.pointers || (reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0 &&
+                                      x.stride % vector == 0);
+    return !begin || line % vector != 0 || (v.row_stride != 1 && v.column_stride != 1);
+}
+
 template <class T>
 GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
     GemmBatchExtents extents = {x.m(),
@@ -143,8 +155,17 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
     if constexpr (std::is_same_v<T, float>)
         extents.loads = gemm_ring_loads(x, context.scratch_limit());
     extents.pieces = gemm_pieces(x);
-    return plan_gemm_batch(gemm_scalar<T>, context.compute_capability(), extents, square_entry(x),
-                           x.c.pointers != nullptr, pipelined_most(context, x));
+    extents.pointers = x.c.pointers != nullptr;
+    extents.by_elements = static_cast<int>(by_elements(x.a)) + static_cast<int>(by_elements(x.b));
+    const int compute_capability = context.compute_capability(), square = square_entry(x);
+    const std::int64_t pipelined = pipelined_most(context, x);
+    const GemmBatchExtents& e = extents;
+    thread_local Memo<14, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
+    return recent(
+        {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
+         static_cast<int>(e.pieces), e.pointers, e.by_elements, compute_capability, square,
+         pipelined},
+        [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 
 /// One gemm after the other. A choice depends on strides and on where matrices begin, to 16 bytes:

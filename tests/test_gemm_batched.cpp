@@ -38,7 +38,7 @@ constexpr BatchCase large_cases[] = {
     {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{20, 35, 1030}, 2},
     {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},   {{130, 33, 48}, 50},
     {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},  {{66, 65, 7}, 251},   {{5, 7, 3}, 8001},
-    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000}};
+    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000},  {{40, 40, 40}, 132},  {{256, 256, 5}, 128}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -54,8 +54,12 @@ GemmBatchPlan plan_of(Scalar type, int compute_capability, const BatchCase& one,
     if (type == Scalar::float32 && !pointers && m == n && n == k)
         square = n == 16 ? 0 : n == 32 ? 1 : n == 64 ? 2 : -1;
     const GemmPieces pieces = pointers ? GemmPieces::apart : GemmPieces::together;
-    const GemmBatchExtents extents = {m, n, k, one.count, true, false, false, loads, pieces};
-    return plan_gemm_batch(type, compute_capability, extents, square, pointers);
+    const int by_elements = loads == GemmRingLoads::elements          ? 2
+                            : loads == GemmRingLoads::elements_of_one ? 1
+                                                                      : 0;
+    const GemmBatchExtents extents = {m,     n,     k,      one.count, true,       false,
+                                      false, loads, pieces, pointers,  by_elements};
+    return plan_gemm_batch(type, compute_capability, extents, square);
 }
 
 // The cases meet all there is on a GPU of compute capability 9.0, and under emulation.
@@ -75,12 +79,11 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
-        for (const int entry : {0, 1, 3}) all.emplace(GemmBatchRoute::pieces, entry);
     } else {
-        for (const int entry : {2, 4}) all.emplace(GemmBatchRoute::pieces, entry);
-        for (const int entry : {0, 2, 3, 4, 5})  // by its times, 1 is for single products
-            all.emplace(GemmBatchRoute::tensor, entry);
+        for (int e = 0; e < gemm_tensor_entries; ++e) all.emplace(GemmBatchRoute::tensor, e);
     }
+    for (int e = 0; e < gemm_pieces_entries; ++e)
+        if (gemm_pieces_table[e].type == type) all.emplace(GemmBatchRoute::pieces, e);
     EXPECT_EQ(met, all);
 }
 

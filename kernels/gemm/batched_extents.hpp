@@ -16,6 +16,8 @@ struct GemmBatchExtents {
     bool b_shared = false;  // all products have the same B
     GemmRingLoads loads = GemmRingLoads::mapped;
     GemmPieces pieces = GemmPieces::none;
+    bool pointers = false;  // only the device knows where matrices begin
+    int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }

@@ -2,11 +2,11 @@
 // Batches of small products whose matrices have no gaps: each is one piece of memory, whatever its
 // extents are, and begins anywhere. The copy engine brings A and B as they lie, and takes C.
 //
-//                   b (k, n)  [ q . . q . . q . ]      A thread owns `share` rows of C, lanes_m
-//   a (m, k)  [ p ]                   v                apart, of as many columns, lanes_n apart, so
-//             [ . ]   -->  c  [ x . . x . . x . ]      that lanes of a warp read neighbours of B.
-//             [ p ]           [ . . . . . . . . ]      Lines beyond C's are read as its last ones,
-//             [ . ]           [ x . . x . . x . ]      and not written.
+//                   b (k, n)  [ q . . q . . q . ]      A thread owns share_m rows of C, lanes_m
+//   a (m, k)  [ p ]                   v                apart, of share_n columns, lanes_n apart,
+//             [ . ]   -->  c  [ x . . x . . x . ]      so that lanes of a warp read neighbours
+//             [ p ]           [ . . . . . . . . ]      of B. Lines beyond C's are read as its last
+//             [ . ]           [ x . . x . . x . ]      ones, and not written.
 //
 // At the end sums take the place of A and B in shared memory. A sum is one chain in the order of k.
 //
@@ -143,6 +143,23 @@ struct GemmPiecesBlock {
     }
 };
 
+/// The thread's place: rows row, row + lanes_m, ..., columns column, column + lanes_n, ... of
+/// product g of its block.
+template <class T>
+struct GemmPiecesLane {
+    int g, number, row, column;
+    bool idle;  // there is no such product: the thread goes along for the barriers
+
+    __device__ __forceinline__ GemmPiecesLane(const GemmPiecesBlock<T>& block, unsigned thread)
+        : g(static_cast<int>(block.work.by_lanes.quotient(thread))),
+          number(static_cast<int>(thread) - g * block.work.plan.lanes()),
+          row(static_cast<int>(block.work.by_lanes_n.quotient(static_cast<unsigned>(number)))),
+          column(number - row * block.work.plan.lanes_n),
+          idle(g >= block.present) {
+        if (idle) g = 0;
+    }
+};
+
 /// Where a thread's lines of an operand begin: rows of `lines`, which begin at `origin`.
 template <class T, int share>
 __device__ __forceinline__ void place_lines(device::SharedAddress (&at)[share], T* origin,
@@ -178,67 +195,88 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     __syncthreads();
     block.bring(arrival);
 
-    int g = static_cast<int>(work.by_lanes.quotient(threadIdx.x));
-    const int lane = static_cast<int>(threadIdx.x) - g * plan.lanes();
-    const bool idle = g >= block.present;  // it goes along for the barriers
-    if (idle) g = 0;
-    const int row = static_cast<int>(work.by_lanes_n.quotient(static_cast<unsigned>(lane)));
-    const int column = lane - row * plan.lanes_n;
-    device::SharedAddress a_at[t.share], b_at[t.share];
-    place_lines(a_at, block.matrix(x.a, g, plan.a_apart), x.a.first, row, plan.lanes_m);
-    place_lines(b_at, block.matrix(x.b, g, plan.b_apart) + plan.of_b, x.b.first.transposed(),
-                column, plan.lanes_n);
+    const GemmPiecesLane<T> lane(block, threadIdx.x);
+    device::SharedAddress a_at[t.share_m], b_at[t.share_n];
+    place_lines(a_at, block.matrix(x.a, lane.g, plan.a_apart), x.a.first, lane.row, plan.lanes_m);
+    place_lines(b_at, block.matrix(x.b, lane.g, plan.b_apart) + plan.of_b, x.b.first.transposed(),
+                lane.column, plan.lanes_n);
     __syncthreads();
     device::wait_for_phase(arrival, 0);
 
-    T sums[t.share][t.share] = {};
+    T sums[t.share_m][t.share_n] = {};
     // From one k to the next: of whole warps, so that an address is a lane's register and a warp's.
     unsigned a_line = 0, b_line = 0;
-#pragma unroll(t.lines)
-    for (int p = 0; p < static_cast<int>(x.k()); ++p) {
-        T a[t.share], b[t.share];
+    const auto load = [&](T(&a)[t.share_m], T(&b)[t.share_n]) {
 #pragma unroll
-        for (int i = 0; i < t.share; ++i) device::load_element(a[i], a_at[i] + a_line);
+        for (int i = 0; i < t.share_m; ++i) device::load_element(a[i], a_at[i] + a_line);
 #pragma unroll
-        for (int j = 0; j < t.share; ++j) device::load_element(b[j], b_at[j] + b_line);
-#pragma unroll
-        for (int i = 0; i < t.share; ++i)
-#pragma unroll
-            for (int j = 0; j < t.share; ++j)
-                sums[i][j] = device::fused_multiply_add(a[i], b[j], sums[i][j]);
+        for (int j = 0; j < t.share_n; ++j) device::load_element(b[j], b_at[j] + b_line);
         a_line =
             device::opaque(a_line + static_cast<unsigned>(x.a.first.column_stride * sizeof(T)));
         b_line = device::opaque(b_line + static_cast<unsigned>(x.b.first.row_stride * sizeof(T)));
+    };
+    const auto multiply = [&](const T(&a)[t.share_m], const T(&b)[t.share_n]) {
+#pragma unroll
+        for (int i = 0; i < t.share_m; ++i)
+#pragma unroll
+            for (int j = 0; j < t.share_n; ++j)
+                sums[i][j] = device::fused_multiply_add(a[i], b[j], sums[i][j]);
+    };
+    int left = static_cast<int>(x.k());
+    if constexpr (t.ahead) {
+        T a[2][t.share_m], b[2][t.share_n];
+        load(a[0], b[0]);
+#pragma unroll 1
+        for (; left > 2; left -= 2) {
+            load(a[1], b[1]);
+            multiply(a[0], b[0]);
+            load(a[0], b[0]);
+            multiply(a[1], b[1]);
+        }
+        multiply(a[0], b[0]);
+        if (left == 2) {
+            load(a[1], b[1]);
+            multiply(a[1], b[1]);
+        }
+    } else {
+#pragma unroll(t.lines)
+        for (; left > 0; --left) {
+            T a[t.share_m], b[t.share_n];
+            load(a, b);
+            multiply(a, b);
+        }
     }
 #pragma unroll
-    for (int i = 0; i < t.share; ++i)
+    for (int i = 0; i < t.share_m; ++i)
 #pragma unroll
-        for (int j = 0; j < t.share; ++j) sums[i][j] *= x.alpha;
+        for (int j = 0; j < t.share_n; ++j) sums[i][j] *= x.alpha;
     __syncthreads();  // nobody needs A and B any more
 
     const int m = static_cast<int>(x.m()), n = static_cast<int>(x.n());
-    T* const c = block.matrix(x.c, g, plan.c_apart);
-    const device::SharedPointer<T> own(c + (row * n + column));
-    unsigned apart[t.share];
+    // Found out anew rather than kept in registers through the main loop.
+    const GemmPiecesLane<T> own(block, device::opaque(threadIdx.x));
+    T* const c = block.matrix(x.c, own.g, plan.c_apart);
+    const device::SharedPointer<T> first(c + (own.row * n + own.column));
+    unsigned apart[t.share_n];
 #pragma unroll
-    for (int j = 0; j < t.share; ++j)
+    for (int j = 0; j < t.share_n; ++j)
         apart[j] = device::opaque(static_cast<unsigned>(j * plan.lanes_n) *
                                   static_cast<unsigned>(sizeof(T)));
 #pragma unroll
-    for (int i = 0; i < t.share; ++i) {
-        const int columns = idle || row + i * plan.lanes_m >= m ? 0 : n;
-        const device::SharedAddress line = device::opaque((own + i * plan.lanes_m * n).address());
+    for (int i = 0; i < t.share_m; ++i) {
+        const int columns = own.idle || own.row + i * plan.lanes_m >= m ? 0 : n;
+        const device::SharedAddress line = device::opaque((first + i * plan.lanes_m * n).address());
 #pragma unroll
-        for (int j = 0; j < t.share; ++j)
-            if (column + j * plan.lanes_n < columns)
+        for (int j = 0; j < t.share_n; ++j)
+            if (own.column + j * plan.lanes_n < columns)
                 device::store_element(line + apart[j], sums[i][j]);
     }
     if (x.beta != T(0)) {
         __syncthreads();
-        const T* const before = x.c.data(block.first + g);
-        if (!idle)
+        const T* const before = x.c.data(block.first + own.g);
+        if (!own.idle)
 #pragma unroll 4
-            for (int e = lane; e < m * n; e += plan.lanes())
+            for (int e = own.number; e < m * n; e += plan.lanes())
                 device::multiply_add(c[e], x.beta, before[e]);
     }
     device::publish_shared_to_copies();

@@ -11,29 +11,36 @@
 
 namespace tinyblas {
 
-/// Of the cycles that instructions take to be issued, and loads in shared memory, what shows; and
-/// microseconds of a k of one block. Fitted to 2,080 batches with extents to 112 (NVIDIA H100).
+/// Estimated microseconds of a batch: to start, and of a k of a block; of a warp besides; of what
+/// an H200 takes to copy what is read, and written; of pointers, besides those of a product. Of the
+/// cycles that instructions take to be issued, and loads in shared memory, what shows.
 struct GemmPiecesTimes {
-    double issue, load, of_k;
+    double start, of_k, issue, load, warp, read, write, pointers, of_pointers;
 };
 
-/// A thread owns `share` rows of `share` columns of a C.
+/// A thread owns share_m rows of share_n columns of a C.
 struct GemmPiecesTile {
     Scalar type;
-    int share;
-    int lines;       // of k, that the main loop's body holds
+    int share_m, share_n;
+    bool ahead;      // a thread loads the next k's elements while it multiplies
+    int lines;       // else: of k, that the main loop's body holds
     int threads;     // a block, at most
     int min_blocks;  // launch bounds
     GemmPiecesTimes times;
 };
 
+// clang-format off
 inline constexpr GemmPiecesTile gemm_pieces_table[] = {
-    {Scalar::float32, 6, 2, 256, 3, {0.33, 0.72, 0.027}},
-    {Scalar::float32, 8, 1, 128, 4, {0.24, 0.94, 0.052}},
-    {Scalar::float64, 6, 1, 128, 4, {0.37, 0.86, 0.061}},
-    {Scalar::float32, 4, 1, 256, 4, {0.24, 0.76, 0.014}},
-    {Scalar::float64, 4, 1, 256, 4, {0.31, 1.05, 0.047}},
+    // type           share ahead  lines threads blocks  start, of k, issue, load, warp, read, write, pointers, of each
+    {Scalar::float32, 6, 6, false, 2,    256,    3,     {2.167, 0.035, 0.557, 0.49, 0.094, 0.296, 0, 0.604, 0.0235}},
+    {Scalar::float32, 8, 8, true,  1,    256,    2,     {1.972, 0.0455, 0.528, 0.31, 0.235, 0.496, 0, 0.464, 0.0272}},
+    {Scalar::float64, 6, 6, false, 1,    128,    4,     {1.841, 0.104, 0, 0.859, 0.0989, 0.656, 0.468, 1.399, 0.0254}},
+    {Scalar::float32, 6, 4, true,  1,    256,    3,     {1.926, 0.0059, 0.782, 0.433, 0.0793, 0, 0.278, 0.316, 0.0217}},
+    {Scalar::float64, 4, 4, false, 1,    256,    4,     {1.85, 0.0407, 0.61, 0.425, 0, 0.448, 1.043, 0.829, 0.0198}},
+    {Scalar::float32, 4, 8, true,  1,    256,    3,     {2.076, 0.0136, 0.399, 0.547, 0.0892, 0.149, 0.12, 0.387, 0.0244}},
+    {Scalar::float32, 4, 4, true,  1,    256,    4,     {1.782, 0.0112, 0.558, 0.496, 0.0568, 0.137, 0.163, 0.413, 0.0136}},
 };
+// clang-format on
 inline constexpr int gemm_pieces_entries = std::size(gemm_pieces_table);
 
 /// How many products a block makes, and where their matrices lie in its shared memory, in elements:
@@ -71,7 +78,8 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
         return together ? static_cast<int>(elements) : (room(elements) / vector | 1) * vector;
     };
     GemmPiecesPlan plan = {
-        entry, 0, pieces(m, t.share), pieces(n, t.share), apart(m * k), apart(k * n), apart(m * n)};
+        entry,        0,           pieces(m, t.share_m), pieces(n, t.share_n), apart(m * k),
+        apart(k * n), apart(m * n)};
     plan.together = together;
     if (plan.lanes() > t.threads) return {};
     plan.each = pieces(least_bytes, (plan.a_apart + plan.b_apart) * size);
@@ -110,18 +118,16 @@ constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64
     return most;
 }
 
-/// Estimated microseconds of a batch that takes so long but for what all blocks share: until one
-/// block has ended; multiprocessors, for all of them; memory. What of these is shorter than the
-/// longest one is not all hidden behind it.
-constexpr double gemm_batch_joined(double one, double all, double memory) {
-    double longest = one > all ? one : all;
-    if (memory > longest) longest = memory;
-    return 1.5 + longest + 0.4 * (one + all + memory - longest);
+/// What an H200 takes to copy so many elements of each of `count` products, in microseconds.
+constexpr double gemm_batch_copy(Scalar type, std::int64_t count, std::int64_t elements) {
+    return static_cast<double>(count) * static_cast<double>(elements) * size_of(type) / 4.3e6;
 }
-/// To read A and B and write C, as fast as an H200 copies.
-constexpr double gemm_batch_memory(Scalar type, const GemmBatchExtents& x) {
-    return static_cast<double>(x.count) * static_cast<double>(x.k * (x.m + x.n) + x.m * x.n) *
-           size_of(type) / 4.3e6;
+/// Blocks, one after another or at once, of the multiprocessor that has most of them, while it
+/// holds all of its own; else of each, and half a one at the end.
+constexpr double gemm_batch_blocks_of_one(std::int64_t blocks, int at_once) {
+    const std::int64_t all = (blocks + gemm_multiprocessors - 1) / gemm_multiprocessors;
+    return all <= at_once ? static_cast<double>(all)
+                          : static_cast<double>(blocks) / gemm_multiprocessors + 0.5;
 }
 
 /// Estimated microseconds of these matrices as pieces; 0 if there is no room.
@@ -131,34 +137,24 @@ constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) 
     const GemmPiecesPlan plan =
         plan_gemm_pieces(entry, x.m, x.n, x.k, x.pieces == GemmPieces::together);
     if (plan.entry < 0) return 0;
-    const int turns =
-        gemm_pieces_turns(plan, size, x.m, x.a_along_k ? x.k : 1, plan.a_apart, true) +
-        gemm_pieces_turns(plan, size, x.n, x.b_along_k ? x.k : 1, plan.b_apart, false);
-    // A multiprocessor's cycles for a k of a block: to issue it, and to load from shared memory.
-    const int issue = t.share * t.share * (size / 4) + 2 * t.share + 3;
-    const double k_cycles =
-        plan.threads() / 32 * (t.times.issue * issue / 4 + t.times.load * t.share * turns);
+    const int loads =
+        t.share_m * gemm_pieces_turns(plan, size, x.m, x.a_along_k ? x.k : 1, plan.a_apart, true) +
+        t.share_n * gemm_pieces_turns(plan, size, x.n, x.b_along_k ? x.k : 1, plan.b_apart, false);
+    const int issue = t.share_m * t.share_n * (size / 4) + t.share_m + t.share_n + 3;
+    const double blocks =
+        gemm_batch_blocks_of_one((x.count + plan.each - 1) / plan.each, plan.at_once);
+    const double warps = blocks * plan.threads() / 32;
+    double of_scheduler = warps / 4;  // of four, the one that has most of them
+    if (blocks <= plan.at_once) of_scheduler = (static_cast<int>(warps) + 3) / 4;
+    constexpr double cycles = 1700;  // a microsecond
     const auto k = static_cast<double>(x.k);
-    const double blocks =  // a multiprocessor
-        static_cast<double>((x.count + plan.each - 1) / plan.each) / gemm_multiprocessors;
-    return gemm_batch_joined(2.4 + t.times.of_k * k, blocks * k * k_cycles / 1700,
-                             0.9 * gemm_batch_memory(t.type, x));
+    const double pointers =
+        x.pointers ? t.times.pointers + t.times.of_pointers * plan.each * blocks : 0;
+    return t.times.start + pointers + t.times.of_k * k +
+           k / cycles * (t.times.issue * of_scheduler * issue + t.times.load * warps * loads) +
+           t.times.warp * warps +
+           t.times.read * gemm_batch_copy(t.type, x.count, x.k * (x.m + x.n)) +
+           t.times.write * gemm_batch_copy(t.type, x.count, x.m * x.n);
 }
-
-/// The entry that is estimated to be the fastest, and how long that takes; -1: none has room.
-struct GemmPiecesFastest {
-    int entry = -1;
-    double microseconds = 0;
-
-    constexpr GemmPiecesFastest(Scalar type, const GemmBatchExtents& x) {
-        for (int e = 0; e < gemm_pieces_entries; ++e) {
-            if (gemm_pieces_table[e].type != type) continue;
-            const double time = gemm_pieces_microseconds(e, x);
-            if (time == 0 || (entry >= 0 && time >= microseconds)) continue;
-            entry = e;
-            microseconds = time;
-        }
-    }
-};
 
 }  // namespace tinyblas

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "batched_extents.hpp"
-#include "batched_rivals.hpp"
+#include "batched_small_times.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
 
@@ -133,31 +133,18 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
 
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x,
                                               std::int64_t pipelined) {
-    const bool few = x.count <= 64, fits = x.m <= gemm_batch_longest;
+    const bool thin = x.smallest() <= 32 && x.m <= gemm_batch_longest;
+    if (compute_capability == 90)
+        return thin ? gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1)
+                    : fastest_gemm_batch_float(x, pipelined);
     if (x.largest() <= 16) return gemm_batch_tile(0);
-    if (compute_capability != 90)
-        return x.largest() <= 64 || (x.smallest() <= 32 && fits) ? gemm_batch_tile(4)
-                                                                 : gemm_batch_tuned_entry(1);
-    if (x.largest() <= 32) return gemm_batch_tile(x.count <= 264 ? 2 : 1);
-    if (x.largest() <= 64 && few) return gemm_batch_tile(2);
-    if (x.largest() <= 48) return gemm_batch_tile(3);
-    if (x.largest() <= 64)  // by elements, the ring takes longer than the tile
-        return x.smallest() > 48 && x.k > 48 && x.loads <= GemmRingLoads::vectors
-                   ? gemm_batch_tuned_entry(0)
-                   : gemm_batch_tile(4);
-    if (x.smallest() <= 32 && fits) return gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1);
-    if (x.largest() <= 96 && x.count >= 128) return gemm_batch_tile(5);
-    return fastest_gemm_batch_float(x, pipelined);
+    return x.largest() <= 64 || thin ? gemm_batch_tile(4) : gemm_batch_tuned_entry(1);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
-    if (x.m > gemm_batch_longest) return fastest_gemm_batch_double(x);
-    if (x.largest() <= 16) return gemm_batch_tile(6);
-    if ((x.largest() <= 32 && x.k <= 256) || x.smallest() <= 16 || x.k == 0)
-        return gemm_batch_tile(7);
-    if (x.smallest() > 32 && x.largest() <= 48 && x.count >= 64) return gemm_batch_tile(8);
-    return fastest_gemm_batch_double(x);
+    const bool thin = x.smallest() <= 16 || x.k == 0;
+    return thin && x.m <= gemm_batch_longest ? gemm_batch_tile(7) : fastest_gemm_batch_double(x);
 }
 
 /// Whether a gemm for each product is faster than one launch for all: it keeps the GPU busy for
@@ -180,33 +167,62 @@ constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
 /// Products that kernels without a tile of C in their grid take at once: no more blocks.
 inline constexpr std::int64_t gemm_batch_flat = std::int64_t{1} << 30;
 
-/// However the operands lie.
+/// However the operands lie. By pointers it must be one launch.
 constexpr GemmBatchPlan plan_gemm_batch_anywhere(Scalar type, int compute_capability,
-                                                 const GemmBatchExtents& x, bool pointers,
+                                                 const GemmBatchExtents& x,
                                                  std::int64_t pipelined) {
     if (x.largest() <= 8 && x.k <= 8)
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, gemm_batch_flat};
-    if (!pointers && gemm_batch_one_by_one(type, compute_capability, x))
+    if (!x.pointers && gemm_batch_one_by_one(type, compute_capability, x))
         return {GemmBatchRoute::one_by_one, -1, 1};
     return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
                                    : plan_gemm_batch_double(compute_capability, x);
 }
 
-/// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pointers`: only the
-/// device knows where matrices begin, so that it must be one launch. `pipelined`: the products that
-/// the rung pipelined takes in a launch.
+/// The products that a kernel for small ones takes in a launch; 0: it cannot make them.
+constexpr std::int64_t gemm_small_most(const GemmSmallTimes& t, const GemmBatchExtents& x) {
+    const bool fits = x.largest() <= t.block_m;
+    switch (t.route) {
+        case GemmBatchRoute::rows: return fits && x.k <= t.depth ? gemm_batch_flat : 0;
+        case GemmBatchRoute::tile:
+            return t.matrices == 1 || fits ? gemm_batch_tile(t.entry).most : 0;
+        case GemmBatchRoute::tensor: return gemm_tensor_most(t.entry, x.m, x.n, x.k);
+        default: return gemm_batch_tuned_entry(t.entry).most;
+    }
+}
+
+/// Small products: the times of all kernels that could make them are known.
+constexpr bool gemm_batch_is_small(const GemmBatchExtents& x) {
+    return x.k > 0 && (x.largest() <= 112 || (x.smallest() <= 24 && x.largest() <= 400));
+}
+constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExtents& x) {
+    GemmBatchFastest fastest;
+    for (const GemmSmallTimes& t : gemm_small_times) {
+        const std::int64_t most = t.type == type ? gemm_small_most(t, x) : 0;
+        if (most > 0) fastest.consider({t.route, t.entry, most}, gemm_small_microseconds(t, x));
+    }
+    for (int e = 0; e < gemm_pieces_entries && x.pieces != GemmPieces::none; ++e) {
+        const double time = gemm_pieces_table[e].type == type ? gemm_pieces_microseconds(e, x) : 0;
+        if (time > 0) fastest.consider({GemmBatchRoute::pieces, e, gemm_batch_flat}, time);
+    }
+    return fastest.plan;
+}
+
+/// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pipelined`: the
+/// products that the rung pipelined takes in a launch.
 constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                         const GemmBatchExtents& x, int square,
-                                        bool pointers = false, std::int64_t pipelined = 0) {
+                                        std::int64_t pipelined = 0) {
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, gemm_batch_flat};
-    const GemmBatchPlan other =
-        plan_gemm_batch_anywhere(type, compute_capability, x, pointers, pipelined);
-    if (compute_capability != 90 || x.pieces == GemmPieces::none || x.k == 0) return other;
-    const GemmPiecesFastest fastest(type, x);
-    const bool pay =
-        fastest.entry >= 0 && fastest.microseconds < gemm_rival_microseconds(type, other, x);
-    return pay ? GemmBatchPlan{GemmBatchRoute::pieces, fastest.entry, gemm_batch_flat} : other;
+    const GemmBatchPlan other = plan_gemm_batch_anywhere(type, compute_capability, x, pipelined);
+    const bool packed_rows = other.route == GemmBatchRoute::rows &&
+                             x.pieces == GemmPieces::together && x.m == other.entry &&
+                             x.n == other.entry && x.k == other.entry;
+    const bool has_rivals = compute_capability == 90 && gemm_batch_is_small(x) && !packed_rows &&
+                            other.route != GemmBatchRoute::pipelined &&
+                            other.route != GemmBatchRoute::one_by_one;
+    return has_rivals ? fastest_small_gemm_batch(type, x) : other;
 }
 
 }  // namespace tinyblas

@@ -40,6 +40,7 @@ const std::map<std::string, int>& calls();
 struct Launch {
     std::string kernel;
     dim3 grid, block;
+    std::size_t large_shared = 0;  // bytes; what depends on launches before, == does not compare
     bool operator==(const Launch& other) const;
 };
 const std::vector<Launch>& launches();

@@ -77,7 +77,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
         if (error != cudaSuccess) return error;
         State& s = state();
         const std::string& name = s.kernels.at(kernel);
-        s.launches.push_back({name, config->gridDim, config->blockDim});
+        s.launches.push_back({name, config->gridDim, config->blockDim, config->dynamicSmemBytes});
         if (s.stand_in) s.stand_in(name, arguments);
         return cudaSuccess;
     });

@@ -365,5 +365,27 @@ TEST_F(Faults, NoResultComesToTheHost) {
     EXPECT_EQ(asum(b.context, b.vector<const float>(0, 100)), 0);
 }
 
+// Blocks that start early keep others of their kernel off a multiprocessor, by the shared memory
+// that they ask for, but not where streams take turns: they would keep off the other stream's.
+TEST_F(Faults, BlocksAreSpreadWhereOneStreamIsBusy) {
+    Bench b;
+    constexpr std::size_t half = (228 << 10) / 2;  // of a multiprocessor's shared memory, bytes
+    constexpr int many = 100;
+    const auto asked_for = [&] {
+        mock::forget();
+        gemv(b.context, 1.0f, b.matrix<const float>(0, 64, 64), b.vector<const float>(1, 64), 0.0f,
+             b.vector<float>(2, 64));
+        return mock::launches().at(0).large_shared;
+    };
+    for (int call = 0; call < many; ++call) asked_for();
+    EXPECT_GT(asked_for(), half - 2048) << "one stream";
+    for (int call = 0; call < many; ++call) {
+        b.move(b.context);
+        EXPECT_EQ(asked_for(), 0u) << "two streams, call " << call;
+    }
+    for (int call = 0; call < many; ++call) asked_for();
+    EXPECT_GT(asked_for(), half - 2048) << "one stream again";
+}
+
 }  // namespace
 }  // namespace tinyblas::faults

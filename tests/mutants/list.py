@@ -226,8 +226,9 @@ MUTANTS = [
     Mutant("a piece lies as the first one of its block", "kernels/gemm/batched_pieces.cuh",
            "work.plan.together ? 0 : g, 0)", "0, 0)", PIECES, "test_gemm_pieces:*WhereverMatricesLie*"),
     Mutant("a block's last product is taken for one that is not there", "kernels/gemm/batched_pieces.cuh",
-           "const bool idle = g >= block.present;", "const bool idle = g + 1 >= block.present;", PIECES,
-           "test_gemm_pieces:*EveryCount*"),
+           "idle(g >= block.present)", "idle(g + 1 >= block.present)", PIECES, "test_gemm_pieces:*EveryCount*"),
+    Mutant("of an even k, the last one is left out", "kernels/gemm/batched_pieces.cuh",
+           "if (left == 2) {", "if (left > 2) {", PIECES, "test_gemm_pieces:*WhereverMatricesLie*"),
     # Matrix times vector
     Mutant("beta = 0 reads y", "kernels/gemm/parts.cuh",
            "if (beta != T(0)) device::multiply_add(value, beta, c);",

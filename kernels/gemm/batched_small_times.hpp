@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// How long batches of small products take by each kernel that could make them.
+#pragma once
+
+#include <cstdint>
+
+#include "batched_pieces_plan.hpp"
+
+namespace tinyblas {
+
+/// A kernel's tiles, `matrices` of them a block, and blocks that a multiprocessor holds. Estimated
+/// microseconds: of a launch; of a k while few blocks share a multiprocessor, and for each operand
+/// that comes by elements; of each of its blocks, and of a k of these, for each operand that comes
+/// by elements, that is turned; of what an H200 takes to copy what is read, and written; by
+/// pointers, of a launch, and of a block's k. Fitted, as are those of pieces, to 10,600 batches of
+/// extents to 112, or thin ones to 400, made by every kernel (3,000 on an NVIDIA H200, the others
+/// on an H100): so that what is chosen takes least time (1 % longer than the fastest; double: 1.5
+/// %), then so that times are right.
+struct GemmSmallTimes {
+    Scalar type;
+    GemmBatchRoute route;
+    std::int16_t entry;
+    std::int16_t block_m, block_n, depth, matrices, at_once;
+    float start, of_k, of_k_elements, block, block_of_k, elements, turned, read, write, pointers,
+        of_pointers;
+};
+
+// clang-format off
+inline constexpr GemmSmallTimes gemm_small_times[] = {
+    // type           route                   entry, block m, n, k, matrices, at once; start, of k, by elements; block, of k, by elements, turned; read, write, pointers, of k
+    {Scalar::float32, GemmBatchRoute::rows,   4, 4,   4,   4,  32, 10, 0.764, 0.0837, 0.0129, 0.0001, 0.0326, 0,      0.0031, 0,      1.047,  0.0155, 0.0203},
+    {Scalar::float32, GemmBatchRoute::rows,   8, 8,   8,   8,  16, 10, 1.056, 0.029,  0,      0.0338, 0.0248, 0.0077, 0.0023, 0.493,  0.959,  0,      0.005},
+    {Scalar::float32, GemmBatchRoute::tile,   0, 16,  16,  16, 4,  7,  1.174, 0.0308, 0,      0.168,  0.0041, 0.0002, 0.0004, 1.016,  0.0005, 0.0188, 0},
+    {Scalar::float32, GemmBatchRoute::tile,   1, 32,  32,  32, 1,  12, 1.824, 0.0049, 0.0016, 0.0024, 0.0072, 0.0008, 0.0007, 0.317,  1.123,  0.197,  0.0006},
+    {Scalar::float32, GemmBatchRoute::tile,   2, 32,  32,  64, 1,  8,  1.206, 0,      0,      0.0069, 0.0092, 0.0019, 0.001,  0.795,  1.804,  0.0896, 0.0006},
+    {Scalar::float32, GemmBatchRoute::tile,   3, 48,  48,  48, 1,  6,  1.852, 0.0082, 0,      0.0025, 0.0158, 0.002,  0.0018, 0.192,  1.536,  0.303,  0.0001},
+    {Scalar::float32, GemmBatchRoute::tile,   4, 64,  64,  32, 1,  5,  1.48,  0.016,  0.0011, 0.463,  0.0188, 0,      0.0013, 0.844,  0,      0.481,  0},
+    {Scalar::float32, GemmBatchRoute::tile,   5, 96,  96,  32, 1,  2,  1.179, 0.0105, 0.0013, 0.859,  0.0399, 0.004,  0.0047, 0.418,  0.868,  0.268,  0.0018},
+    {Scalar::float32, GemmBatchRoute::tuned,  0, 64,  64,  16, 1,  4,  1.148, 0.0064, 0.0138, 0.735,  0.0164, 0.0066, 0.001,  0.172,  0.489,  0.55,   0.0016},
+    {Scalar::float32, GemmBatchRoute::tuned,  1, 64,  128, 8,  1,  2,  3.973, 0.0161, 0.0026, 0.857,  0.0409, 0.0043, 0.0023, 0.154,  1.837,  0.0866, 0.0013},
+    {Scalar::float64, GemmBatchRoute::rows,   4, 4,   4,   4,  32, 10, 0.866, 0.027,  0.0084, 0.0486, 0.0427, 0.0025, 0.0051, 0,      1.516,  0.147,  0.0049},
+    {Scalar::float64, GemmBatchRoute::rows,   8, 8,   8,   8,  16, 10, 0.572, 0.0493, 0.0062, 0.0646, 0.049,  0.0039, 0.0014, 0.753,  0,      0.0035, 0.0177},
+    {Scalar::float64, GemmBatchRoute::tile,   6, 16,  16,  16, 4,  6,  1.227, 0.0082, 0.0123, 0.294,  0.0002, 0,      0.0002, 0.268,  0.689,  0.0723, 0.006},
+    {Scalar::float64, GemmBatchRoute::tile,   7, 32,  32,  32, 1,  6,  1.056, 0.0121, 0,      0.0991, 0.0063, 0.0014, 0.0021, 0.423,  0.231,  0.114,  0.0005},
+    {Scalar::float64, GemmBatchRoute::tile,   8, 48,  48,  48, 1,  4,  1.963, 0.0021, 0,      0,      0.02,   0.0016, 0,      0.606,  0,      0.0619, 0.002},
+    {Scalar::float64, GemmBatchRoute::tensor, 0, 128, 128, 16, 1,  1,  4.869, 0.0146, 0.0019, 0.0058, 0.08,   0,      0.0007, 0,      0.694,  0,      0.002},
+    {Scalar::float64, GemmBatchRoute::tensor, 1, 128, 64,  16, 1,  2,  1.933, 0,      0,      0.0241, 0.0432, 0.0001, 0,      0,      1.135,  0.381,  0.0013},
+    {Scalar::float64, GemmBatchRoute::tensor, 2, 64,  64,  16, 1,  4,  1.734, 0,      0.0017, 0.901,  0.0173, 0.0021, 0.0002, 0.0526, 0.28,   0.258,  0},
+    {Scalar::float64, GemmBatchRoute::tensor, 3, 64,  32,  32, 1,  4,  1.893, 0,      0,      0.76,   0.0087, 0.0016, 0.0001, 0.0249, 0.0709, 0.498,  0},
+    {Scalar::float64, GemmBatchRoute::tensor, 4, 32,  32,  32, 1,  4,  1.817, 0.0029, 0.0006, 0.476,  0.003,  0.0011, 0.0002, 0.275,  0.105,  0.0021, 0.0018},
+    {Scalar::float64, GemmBatchRoute::tensor, 5, 32,  16,  32, 1,  4,  1.697, 0,      0.0011, 0.09,   0.0062, 0.0005, 0.0001, 0,      1.301,  0.0909, 0},
+};
+// clang-format on
+
+constexpr double gemm_small_microseconds(const GemmSmallTimes& t, const GemmBatchExtents& x) {
+    const auto k = static_cast<double>((x.k + t.depth - 1) / t.depth * t.depth);
+    const double blocks = gemm_batch_blocks_of_one(
+        x.tiles(t.block_m, t.block_n) / x.count * ((x.count + t.matrices - 1) / t.matrices),
+        t.at_once);
+    return t.start + (x.pointers ? t.pointers : 0) +
+           k * (t.of_k + t.of_k_elements * x.by_elements) +
+           blocks * (t.block + k * (t.block_of_k + t.elements * x.by_elements +
+                                    t.turned * x.turned() + (x.pointers ? t.of_pointers : 0))) +
+           t.read * gemm_batch_copy(t.type, x.count, x.k * (x.m + x.n)) +
+           t.write * gemm_batch_copy(t.type, x.count, x.m * x.n);
+}
+
+}  // namespace tinyblas
