@@ -513,7 +513,7 @@ TEST(Launch, EvenKernelsGiveNoMultiprocessorMoreBlocksThanOthers) {
     const int multiprocessors = own.multiprocessors;
     const device::Stream stream = device::create_stream();
     Buffer<int> first_places(1);
-    for (int launch = 0; launch < 50; ++launch)  // until the stream is known to be the only one
+    for (int launch = 0; launch < 50; ++launch)  // until others are forgotten
         device::launch_evenly("test", note_places, 1, 64, 0, stream, first_places.data());
     for (const int blocks : {multiprocessors / 2, multiprocessors - 10, multiprocessors,
                              multiprocessors + 7, 3 * multiprocessors}) {

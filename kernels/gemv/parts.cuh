@@ -83,13 +83,12 @@ __device__ __forceinline__ T sum_of_terms(unsigned log2_across, unsigned outputs
 #pragma unroll 4
         for (unsigned term = share; term < terms; term += shares) sum += load(term, output);
     }
-    while (shares > 1) {  // by halves of any number
-        const unsigned half = (shares + 1) / 2;
+    while (shares > 1) {  // a power of two
+        shares /= 2;
         shared[threadIdx.x] = sum;
         __syncthreads();
-        if (share < shares - half) sum += shared[threadIdx.x + (half << log2_across)];
+        if (share < shares) sum += shared[threadIdx.x + (shares << log2_across)];
         __syncthreads();
-        shares = half;
     }
     return sum;
 }

@@ -234,7 +234,7 @@ MUTANTS = [
            "if (beta != T(0)) device::multiply_add(value, beta, c);",
            "device::multiply_add(value, beta, c);", GEMV, "test_gemv_semantics:*BetaZero*"),
     Mutant("a sum's last share is lost", "kernels/gemv/parts.cuh",
-           "if (share < shares - half) sum +=", "if (share + 1 < shares - half) sum +=", GEMV,
+           "if (share < shares) sum +=", "if (share + 1 < shares) sum +=", GEMV,
            "test_gemv:*LargerShapes*"),
     Mutant("ger loses the sign of an increment", "kernels/gemv/ger.cuh",
            "return factor * __ldg(&vector(i));",
