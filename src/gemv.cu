@@ -82,10 +82,16 @@ void launch_tuned(Context& context, const char* operation, const GemvCall<T>& ca
     const bool down = plan.form == GemvForm::columns;
     const auto pieces =
         pieces_for<T>(context, operation, plan, down ? call.a.columns : call.a.rows);
-    const auto launch = !down && plan.many_rows ? launch_gemv_long_rows<T, vectors, group_size<T>>
-                        : !down                 ? launch_gemv_long_rows<T, vectors, 1>
-                        : plan.lanes == 4       ? launch_gemv_columns<T, vectors, 4>
-                        : plan.lanes == 8       ? launch_gemv_columns<T, vectors, 8>
+    // Without vectors, as many loads are of x as of A, unless they are for more than one row. The
+    // bits are the same.
+    const bool few_rows = call.a.rows < (call.a.columns > 4096 ? 256 : 4);
+    const bool many_rows = plan.many_rows || (!vectors && !few_rows);
+    // Without vectors, a few columns are not worth the loads of x that those kernels make.
+    const int lanes = vectors || call.a.columns > 24 ? plan.lanes : 0;
+    const auto launch = !down && many_rows ? launch_gemv_long_rows<T, vectors, group_size<T>>
+                        : !down            ? launch_gemv_long_rows<T, vectors, 1>
+                        : lanes == 4       ? launch_gemv_columns<T, vectors, 4>
+                        : lanes == 8       ? launch_gemv_columns<T, vectors, 8>
                         : plan.lanes == gemv_lone_lanes
                             ? launch_gemv_columns<T, vectors, gemv_lone_lanes>
                             : launch_gemv_columns<T, vectors, 0>;

@@ -108,8 +108,7 @@ TYPED_TEST(Gemv, BitsAreTheModels) {
             }
 }
 
-/// Thin matrices that no cache holds have plans of their own: by 1 to 32 lanes, and pieces of
-/// long rows.
+/// Thin and high matrices have plans of their own: by 1 to 32 lanes, and pieces of long rows.
 TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
     constexpr std::int64_t size = 16 / sizeof(TypeParam);
     struct Case {
@@ -123,7 +122,11 @@ TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
                             {270000, 8 * size - 1, true, 8, 132},
                             {45000, 49 * size - 1, true, 32, 64},
                             {40000, 25 * size - 1, true, 8, 63},
-                            {5000, 16 * size, true, 8, 16},
+                            {5000, 16 * size, true, 4, 16},
+                            {4000, 60 * size - 1, true, 8, 16},
+                            {12000, 40 * size - 1, true, 8, 24},
+                            {3000, 200 * size - 1, true, 8, 16},
+                            {5000, 300 * size - 1, true, 32, 13},
                             {5 * size, 400000, false, 0, 52}}) {
         const GemvPlan plan = plan_gemv(sizeof(TypeParam), one.transposed, one.m, one.n);
         EXPECT_EQ(plan.lanes, one.lanes) << one.m;

@@ -9,7 +9,8 @@
 //   row 2    [  ][  ][  ][  ]  group 2  x_2
 //   row 3    [  ][  ][  ][  ]  group 0  x_3
 //            ...
-//   and the pieces' in global memory, where the last block adds them up.
+//   and the pieces' in global memory, where the last block adds them up. Where rows do not begin
+//   at 16 bytes, a warp loads whole rows of the slab, an element a lane; the sums are the same.
 //
 // Limit: memory bandwidth; for a few thousand columns the way in which the pieces come together.
 #pragma once
@@ -89,6 +90,49 @@ __device__ __forceinline__ void add_down(T (&sums)[group_size<T>], const GemvCal
                  [&](int u) { return u == 0 || i + u * slab.groups < slab.end; });
 }
 
+/// The same sums without vectors, of a slab no wider than a warp: each thread has a column, and of
+/// its warp's groups as many as a group of 16 bytes has elements, so that a load of the warp is one
+/// of whole rows of the slab. Group e of the thread: own + e * apart.
+template <class T>
+__device__ __forceinline__ void add_down_rows(T (&sums)[group_size<T>], const GemvCall<T>& call,
+                                              const GemvSlab& slab) {
+    constexpr int size = group_size<T>, unroll = 4;
+    const unsigned width = slab.lanes * size, lane = threadIdx.x % warp_lanes;
+    const unsigned apart = warp_lanes / width, last = warp_lanes / slab.lanes - 1;
+    const unsigned column = lane % width, own = lane / width;
+    std::int64_t i = slab.begin + threadIdx.x / warp_lanes * (last + 1);  // of the warp's group 0
+    const std::int64_t stride = call.a.row_stride, step = slab.groups * stride;
+    const std::int64_t x_step = slab.groups * call.x.increment;
+    const T* from = call.a.data + (i + own) * stride + slab.first +
+                    (slab.first + column < call.a.columns ? column : 0);
+    const T* x_from = &call.x(i + own);
+    const auto add_rows = [&]<int rows>(std::integral_constant<int, rows>, auto is_there) {
+        T a[rows][size] = {}, x[rows][size] = {};
+#pragma unroll
+        for (int u = 0; u < rows; ++u)
+#pragma unroll
+            for (int e = 0; e < size; ++e) {
+                if (!is_there(own + e * apart + u * slab.groups)) continue;
+                x[u][e] = __ldg(x_from + (u * x_step + e * apart * call.x.increment));
+                a[u][e] = __ldg(from + (u * step + e * apart * stride));
+            }
+#pragma unroll
+        for (int u = 0; u < rows; ++u)
+#pragma unroll
+            for (int e = 0; e < size; ++e) device::multiply_add(sums[e], a[u][e], x[u][e]);
+        i += rows * slab.groups;
+        from += rows * step;
+        x_from += rows * x_step;
+    };
+#pragma unroll 1
+    while (i + last + (unroll - 1) * slab.groups < slab.end)
+        add_rows(std::integral_constant<int, unroll>(), [](unsigned) { return true; });
+#pragma unroll 1
+    while (i < slab.end)
+        add_rows(std::integral_constant<int, 2>(),
+                 [&](unsigned row) { return i + row < slab.end; });
+}
+
 /// `known`: the lanes; or 0: 2^log2_given, a warp's or fewer.
 template <class T, bool vectors, int known>
 __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_columns_most_threads,
@@ -115,7 +159,10 @@ __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_column
     };
     if (held_by_caches(call.a)) device::let_dependents_start();
     T acc[size] = {};
-    if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
+    constexpr bool by_rows = !vectors && (known == 4 || known == 8);
+    if constexpr (by_rows)
+        add_down_rows(acc, call, slab);
+    else if (vectors && lies_inside(size - 1))  // without, all threads of a warp do the same
         add_down<vectors, vectors>(acc, call, slab);
     else if (lies_inside(0))
         add_down<vectors, false>(acc, call, slab);
@@ -141,16 +188,24 @@ __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_column
         constexpr unsigned pitch = (known > 0 ? known : warp_lanes) * size;  // of a warp's sums
         auto& sums = device::shared<struct GemvSums, T[warp_lanes * pitch]>();
         auto& spare = device::shared<struct GemvSpare, T[gemv_columns_most_threads]>();
+        if constexpr (by_rows) {  // groups half of all apart first, as below
+#pragma unroll
+            for (int half = size / 2; half > 0; half /= 2)
+#pragma unroll
+                for (int e = 0; e < half; ++e) acc[e] = acc[e] + acc[e + half];
+        }
 #pragma unroll
         for (unsigned across = warp_lanes / 2; across > 0; across /= 2) {
-            if (across < lanes) continue;
+            if (across < (by_rows ? width : lanes)) continue;
 #pragma unroll
-            for (int e = 0; e < size; ++e)
+            for (int e = 0; e < (by_rows ? 1 : size); ++e)
                 acc[e] = acc[e] + __shfl_xor_sync(~0u, acc[e], static_cast<int>(across));
         }
-        if (threadIdx.x % warp_lanes < lanes) {
+        if (threadIdx.x % warp_lanes < (by_rows ? width : lanes)) {
             T* to = &sums[threadIdx.x / warp_lanes * pitch];
-            if constexpr (vectors) {
+            if constexpr (by_rows) {
+                to[threadIdx.x % warp_lanes] = acc[0];
+            } else if constexpr (vectors) {
                 device::store_vector(to + slab.column<vectors, T>(0), acc);
             } else {
 #pragma unroll

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who adds up what of a product of matrix and vector, on the host. It depends on the extents alone,
 // not on the GPU, and so do the order of the additions and the bits of y. The numbers are what was
-// fastest on an H200.
+// fastest on an H200 (for A higher than wide, and slabs of rows that are no lines: on an H100).
 #pragma once
 
 #include <cstdint>
@@ -87,6 +87,31 @@ constexpr GemvPlan plan_gemv_along(std::int64_t m, std::int64_t n, int size) {
     return plan;
 }
 
+/// How A higher than wide is cut, of `groups` of 16 bytes a row: few slabs, so that each has many
+/// pieces. No blocks: it is none of these.
+struct GemvTall {
+    int lanes = 8, threads = 256;
+    std::int64_t blocks = 0, most = 16;  // that are wanted; pieces of a slab
+
+    constexpr GemvTall(std::int64_t m, std::int64_t groups) {
+        if (groups < 8 || groups > 1056 || m < (groups <= 256 ? 3000 : 5000)) return;
+        if (groups > 256) {
+            lanes = 32;
+            threads = m * groups < 3'500'000 ? 512 : 1024;  // more in flight from memory
+            blocks = most = 132;
+        } else if (groups > 128) {
+            blocks = 400;
+        } else if (groups > 32) {
+            if (m >= 10000) threads = 512, most = 24;
+            blocks = 240;
+        } else {
+            lanes = 4;
+            if (m >= 8000) most = 48;
+            blocks = 132;
+        }
+    }
+};
+
 /// transposed(A) x, A m x n.
 constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
     const std::int64_t groups = gemv_parts(n, size);
@@ -109,12 +134,22 @@ constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
         if (groups == 1) plan.lanes = 1;
         if (from_memory || plan.lanes == 32) plan.threads = 1024;
         slabs = gemv_parts(groups, plan.lanes);
+    } else if (const GemvTall tall(m, groups); tall.blocks > 0) {
+        plan.lanes = tall.lanes;
+        plan.threads = tall.threads;
+        const std::int64_t pieces = tall.blocks / gemv_parts(groups, tall.lanes);
+        cut(plan, m, pieces < tall.most ? pieces : tall.most, tall.threads / tall.lanes);
+        return plan;
     } else {
         const bool low = m < 192 || (m >= 4096 && m < 8192 && groups <= 16);
-        plan.lanes = groups > 2048 && m > 512 ? 32 : groups > 384 || low ? 8 : 4;
+        // Of rows that are no lines of 128 bytes, from memory, narrow slabs would read many twice.
+        const bool cuts_lines = groups > 1056 && n % (8 * size) != 0 && m * groups >= 3'500'000;
+        const bool wide = groups > 2048 && (m > 768 || (groups > 4096 && m > 512));
+        plan.lanes = wide || cuts_lines ? 32 : groups > 384 || low ? 8 : 4;
         slabs = gemv_parts(groups, plan.lanes);
         if (slabs <= 132 && (plan.lanes == 32 || (slabs >= 100 && m >= 2048))) plan.threads = 1024;
-        if (slabs >= 384 || m * plan.lanes < 3072) plan.threads = 256;
+        const bool many = slabs >= 384 || (slabs > 132 && m <= 1024 && plan.lanes == 8);
+        if (many || m * plan.lanes < 3072) plan.threads = 256;
     }
     const std::int64_t rows = m / (plan.threads / plan.lanes);  // of a thread, uncut
     const std::int64_t pieces = gemv_threads_at_once / (plan.threads * slabs);
