@@ -75,7 +75,7 @@ void launch_dependent(const char* operation, void (*kernel)(Parameters...), dim3
 
 /// launch_dependent_clusters of a kernel whose blocks no multiprocessor should have more of than
 /// others, but for `more`: those that start early would gather where the kernel before them ends
-/// first.
+/// first. Of three streams or more that are busy, blocks go where there is room.
 template <int more = 0, class... Parameters, class... Arguments>
 void launch_even_clusters(const char* operation, void (*kernel)(Parameters...), dim3 grid,
                           unsigned cluster, dim3 block, std::size_t large_shared, Stream stream,
