@@ -124,7 +124,7 @@ TYPED_TEST(Gemv, BitsOfThinOnesAreTheModels) {
                             {40000, 25 * size - 1, true, 8, 63},
                             {5000, 16 * size, true, 4, 16},
                             {4000, 60 * size - 1, true, 8, 16},
-                            {12000, 40 * size - 1, true, 8, 24},
+                            {12000, 70 * size - 1, true, 8, 24},
                             {3000, 200 * size - 1, true, 8, 16},
                             {5000, 300 * size - 1, true, 32, 13},
                             {5 * size, 400000, false, 0, 52}}) {

@@ -87,19 +87,26 @@ constexpr GemvPlan plan_gemv_along(std::int64_t m, std::int64_t n, int size) {
     return plan;
 }
 
-/// How A higher than wide is cut, of `groups` of 16 bytes a row: few slabs, so that each has many
-/// pieces. No blocks: it is none of these.
+/// How A higher than wide is cut: few slabs, so that each has many pieces. No blocks: it is none of
+/// these, for its slabs are many, or its rows lines of 128 bytes, which whole slabs read as fast.
 struct GemvTall {
     int lanes = 8, threads = 256;
     std::int64_t blocks = 0, most = 16;  // that are wanted; pieces of a slab
 
-    constexpr GemvTall(std::int64_t m, std::int64_t groups) {
-        if (groups < 8 || groups > 1056 || m < (groups <= 256 ? 3000 : 5000)) return;
+    constexpr GemvTall(std::int64_t m, std::int64_t n, int size) {
+        const std::int64_t groups = gemv_parts(n, size);
+        const bool lines = n % (8 * size) == 0, whole = n % size == 0;
+        if (groups < 8 || groups > (lines ? 400 : 1056)) return;
         if (groups > 256) {
+            if (m < (lines ? 8000 : 5000)) return;
             lanes = 32;
             threads = m * groups < 3'500'000 ? 512 : 1024;  // more in flight from memory
             blocks = most = 132;
-        } else if (groups > 128) {
+            return;
+        }
+        const std::int64_t least = groups > 120 ? 25 * groups : 3000;
+        if (m < (whole ? least : 2000) || (m >= 10000 && groups > 32 && groups <= 64)) return;
+        if (groups > 128) {
             blocks = 400;
         } else if (groups > 32) {
             if (m >= 10000) threads = 512, most = 24;
@@ -134,7 +141,7 @@ constexpr GemvPlan plan_gemv_down(std::int64_t m, std::int64_t n, int size) {
         if (groups == 1) plan.lanes = 1;
         if (from_memory || plan.lanes == 32) plan.threads = 1024;
         slabs = gemv_parts(groups, plan.lanes);
-    } else if (const GemvTall tall(m, groups); tall.blocks > 0) {
+    } else if (const GemvTall tall(m, n, size); tall.blocks > 0) {
         plan.lanes = tall.lanes;
         plan.threads = tall.threads;
         const std::int64_t pieces = tall.blocks / gemv_parts(groups, tall.lanes);
