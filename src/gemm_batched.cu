@@ -132,17 +132,6 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
     return 0;
 }
 
-/// Whether an operand's lines do not all begin at multiples of 16 bytes, as far as the host knows.
-template <class T>
-bool by_elements(const GemmBatchOperand<const T>& x) {
-    constexpr std::int64_t vector = 16 / sizeof(T);
-    const MatrixView<const T>& v = x.first;
-    const std::int64_t line = v.column_stride == 1 ? v.row_stride : v.column_stride;
-    const bool begin = x.pointers || (reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0 &&
-                                      x.stride % vector == 0);
-    return !begin || line % vector != 0 || (v.row_stride != 1 && v.column_stride != 1);
-}
-
 template <class T>
 GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
     GemmBatchExtents extents = {x.m(),
@@ -156,7 +145,7 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
         extents.loads = gemm_ring_loads(x, context.scratch_limit());
     extents.pieces = gemm_pieces(x);
     extents.pointers = x.c.pointers != nullptr;
-    extents.by_elements = static_cast<int>(by_elements(x.a)) + static_cast<int>(by_elements(x.b));
+    extents.by_elements = (in_vectors(x.a) ? 0 : 1) + (in_vectors(x.b) ? 0 : 1);
     const int compute_capability = context.compute_capability(), square = square_entry(x);
     const std::int64_t pipelined = pipelined_most(context, x);
     const GemmBatchExtents& e = extents;

@@ -26,19 +26,13 @@ struct Lines {
     }
 };
 
-bool in_vectors(const Lines& lines, const Operand& operand) {
-    return lines.first.column_stride == 1 && lines.first.row_stride % 4 == 0 &&
-           (operand.pointers || reinterpret_cast<std::uintptr_t>(lines.first.data) % 16 == 0) &&
-           operand.stride % 4 == 0;
-}
-
 /// Whether the copy engine can read the operand's `count` matrices; by pointers, those that begin
 /// at 16 bytes.
 bool is_mapped(const Lines& lines, const Operand& operand, std::int64_t count) {
     constexpr std::int64_t longest = std::int64_t{1} << 31, longest_line = std::int64_t{1} << 37;
     const MatrixView<const float>& first = lines.first;
     const std::int64_t pitch = first.row_stride;
-    if (!in_vectors(lines, operand) || pitch < first.columns || pitch >= longest_line ||
+    if (!in_vectors(operand) || pitch < first.columns || pitch >= longest_line ||
         first.columns == 0 || first.rows == 0 || first.columns >= longest || first.rows >= longest)
         return false;
     // Beyond a product's lines lie the next one's: of k, none may be asked for.
@@ -106,7 +100,7 @@ GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x, std::size_t most_scratc
     bool all_mapped = true;
     for (const Operand& operand : operands) {
         const Lines lines(operand.first);
-        if (!in_vectors(lines, operand)) ++in_elements;
+        if (!in_vectors(operand)) ++in_elements;
         if (!is_mapped(lines, operand, x.count)) all_mapped = false;
     }
     if (in_elements > 0)
@@ -127,7 +121,7 @@ GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratc
         return 1e-6 * microseconds(x, gemm_ring_loads(x));
     };
     const auto wants_pack = [](const MatrixView<const float>& operand) {
-        return !in_vectors(Lines(operand), {operand});
+        return !in_vectors(Operand{operand});
     };
     const GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
     GemmRingPlan in_place, packed;

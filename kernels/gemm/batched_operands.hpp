@@ -35,6 +35,17 @@ struct GemmBatchOperand {
     constexpr GemmBatchOperand transposed() const { return {first.transposed(), stride, pointers}; }
 };
 
+/// Whether all lines of an operand, of neighbours, begin at multiples of 16 bytes, as far as the
+/// host knows: by pointers, where each matrix does.
+template <class T>
+bool in_vectors(const GemmBatchOperand<T>& x) {
+    constexpr std::int64_t vector = 16 / sizeof(T);
+    const MatrixView<T>& v = x.first;
+    const MatrixView<T> lines = v.column_stride == 1 ? v : v.transposed();
+    return lines.column_stride == 1 && lines.row_stride % vector == 0 && x.stride % vector == 0 &&
+           (x.pointers || reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0);
+}
+
 /// C_e = alpha A_e B_e + beta C_e for e = 0 ... count - 1.
 template <class T>
 struct GemmBatch {

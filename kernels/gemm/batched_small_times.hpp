@@ -14,7 +14,7 @@ namespace tinyblas {
 /// by elements, that is turned; of what an H200 takes to copy what is read, and written; by
 /// pointers, of a launch, and of a block's k. Fitted, as are those of pieces, to 10,600 batches of
 /// extents to 112, or thin ones to 400, made by every kernel (3,000 on an NVIDIA H200, the others
-/// on an H100): so that what is chosen takes least time (1 % longer than the fastest; double: 1.5
+/// on an H100): so that what is chosen takes least time (1 % longer than the fastest; double: 1.7
 /// %), then so that times are right.
 struct GemmSmallTimes {
     Scalar type;
