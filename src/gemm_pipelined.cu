@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/5_pipelined.cuh"
 #include "kernels/gemm/pipelined_pack.cuh"
 #include "workspace.hpp"
@@ -73,7 +74,8 @@ PipelinedLauncher launcher_of(PipelinedForm form) {
     if (form.parts == 2)
         return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{2, true}>
                               : launch_gemm_pipelined<PipelinedForm{2}>;
-    return launch_gemm_pipelined<PipelinedForm{}>;
+    return form.by_pointers ? launch_gemm_pipelined<PipelinedForm{.by_pointers = true}>
+                            : launch_gemm_pipelined<PipelinedForm{}>;
 }
 
 /// The product of whole tiles.
@@ -233,6 +235,57 @@ BatchOperand batch_b(const GemmBatch<float>& x) {
     return batch_operand(x.b.first.transposed(), x.b.stride, false);
 }
 
+/// By pointers, wherever each matrix begins.
+PipelinedLayout layout_by_pointers(MatrixView<const float> operand) {
+    operand.data = nullptr;
+    return layout_of(operand);
+}
+/// The maps take `most_scratch` bytes at most.
+std::int64_t most_by_pointers(const GemmBatch<float>& x, std::size_t most_scratch,
+                              std::int64_t most_tiles) {
+    constexpr std::int64_t longest = std::numeric_limits<int>::max();
+    if (layout_by_pointers(x.a.first) == PipelinedLayout::other ||
+        layout_by_pointers(x.b.first.transposed()) != PipelinedLayout::mapped ||
+        std::max({x.m(), x.n(), x.k()}) > longest)
+        return 0;
+    return std::min(most_tiles / pipelined_tiles(x.m(), x.n()),
+                    static_cast<std::int64_t>(most_scratch / (2 * sizeof(device::TileMap))));
+}
+
+void enqueue_by_pointers(Context& context, const GemmBatch<float>& x) {
+    constexpr PipelinedForm form = {.by_pointers = true};
+    const GemmTile t = form.tile();
+    const auto count = static_cast<unsigned>(x.count);
+    auto* const maps =
+        static_cast<device::TileMap*>(context.scratch(2 * count * sizeof(device::TileMap)));
+    const bool turned = layout_by_pointers(x.a.first) != PipelinedLayout::mapped;
+    const auto operand = [&](MatrixView<const float> first, bool turned, int block) {
+        first.data = reinterpret_cast<const float*>(maps);  // of any matrix
+        PipelinedPackTask none = {};
+        return prepare(first, turned, false, nullptr, block, none);
+    };
+    const PipelinedWork work = {x.alpha,
+                                x.beta,
+                                operand(x.a.first, turned, t.block_m),
+                                operand(x.b.first.transposed(), false, t.block_n),
+                                x.c.first,
+                                x.k(),
+                                0,
+                                plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, 1),
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                0,
+                                count,
+                                true,
+                                1,
+                                {x.a.pointers, x.b.pointers, x.c.pointers, maps + count, maps}};
+    enqueue_gemm_pointer_maps(
+        context.stream(),
+        {{{x.b.pointers, work.b.map}, {x.a.pointers, work.a.map}}, turned ? 1u : 2u, count, maps});
+    launcher_of(form)(context.stream(), work);
+}
+
 }  // namespace
 
 void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
@@ -242,9 +295,11 @@ void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
 
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
     // Beyond a product's k lies the next one's.
-    if (x.alpha == 0 || x.c.pointers || x.k() == 0 || x.k() % pipelined_tile.block_k != 0) return 0;
-    const BatchOperand a = batch_a(x), b = batch_b(x);
+    if (x.alpha == 0 || x.k() == 0) return 0;
     constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+    if (x.c.pointers) return most_by_pointers(x, context.scratch_limit(), most_tiles);
+    if (x.k() % pipelined_tile.block_k != 0) return 0;
+    const BatchOperand a = batch_a(x), b = batch_b(x);
     const std::int64_t most =
         std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n(), 4)});
     if (b.layout == PipelinedLayout::mapped || most == 0) return most;
@@ -258,6 +313,7 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
+    if (x.c.pointers) return enqueue_by_pointers(context, x);
     const BatchOperand a = batch_a(x), b = batch_b(x);
     const MatrixView<const float> all_a = a.all(x.a.first, x.count);
     const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);

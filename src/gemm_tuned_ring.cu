@@ -7,6 +7,7 @@
 
 #include "gemm_pipelined.hpp"
 #include "kernels/gemm/batched_plan.hpp"
+#include "kernels/gemm/pointer_maps.cuh"
 #include "kernels/gemm/tuned_ring.cuh"
 
 namespace tinyblas {
@@ -71,7 +72,12 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, boo
                                device::grid(tiles_m, "gemm"),
                                packed || maps || each == 3,
                                maps};
-    if (maps) launch_gemm_tuned_ring_maps(stream, work);
+    if (maps)
+        launch_gemm_pointer_maps(stream,
+                                 {{{x.a.pointers, work.a.tiles}, {b.pointers, work.b.tiles}},
+                                  2,
+                                  static_cast<unsigned>(x.count),
+                                  maps});
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
         {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
         {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};
@@ -166,6 +172,9 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch) {
     if (gemm_ring_loads(batch, context.scratch_limit()) == GemmRingLoads::mapped_by_kernel)
         maps = static_cast<device::TileMap*>(context.scratch(bytes_of_maps(batch.count)));
     launch(context.stream(), batch, {}, false, maps);
+}
+void enqueue_gemm_pointer_maps(device::Stream stream, const GemmPointerMaps& work) {
+    launch_gemm_pointer_maps(stream, work);
 }
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,

@@ -167,6 +167,40 @@ TEST_F(GemmPipelined, RowsOfABatchAreMultipliedAsTheyLie) {
     }
 }
 
+/// By pointers: matrices that begin at 16 bytes and others, of a product one, both or neither, and
+/// from product to product; more tiles than blocks; k that is and is not a multiple of a step.
+TEST_F(GemmPipelined, PointersToWhereverMatricesBegin) {
+    const auto along = [](bool by_column, std::int64_t rows, std::int64_t columns, bool odd) {
+        const std::int64_t extent = by_column ? rows : columns;
+        return Along{!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
+    };
+    int number = 0;
+    for (const auto& [shape, count] : {std::pair(Shape{130, 262, 40}, 4), {Shape{20, 24, 16}, 140}})
+        for (const int a : {0, 1})
+            for (const int odd : {0, 1, 2, 3}) {
+                BatchProblem<float> p(
+                    shape, count,
+                    {along(a == 1, shape.m, shape.k, odd % 2 == 1),
+                     along(false, shape.k, shape.n, odd / 2 == 1), Along{true, ++number % 2}},
+                    {storages[a], storages[0], storages[0]});
+                p.fill_integers();
+                p.beta = odd == 1 ? 0 : -1;
+                for (auto* operand : p.operands()) operand->upload(context_);
+                const Matrix<float*> array = on_device(context_, p.pointers());
+                float* const* const pointers = array.view().data;
+                const GemmBatch<float> batch = {p.alpha,
+                                                {p.a.device(0), 0, pointers},
+                                                {p.b.device(0), 0, pointers + count},
+                                                p.beta,
+                                                {p.c.device(0), 0, pointers + 2 * count},
+                                                count};
+                ASSERT_GE(gemm_pipelined_most(context_, batch), count);
+                enqueue_gemm_pipelined(context_, batch, 1);
+                for (auto* operand : p.operands()) operand->download(context_);
+                EXPECT_TRUE(exact(p)) << p << ", odd " << odd;
+            }
+}
+
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
     for (const auto& [n, count] : {std::pair(196, 231), {100, 463}, {50, 925}}) {
         BatchProblem<float> p({128, n, 64}, count, {below, below, below});
@@ -243,9 +277,32 @@ TEST_F(GemmPipelined, ProductsOfABatchAtOnce) {
               0);
     EXPECT_EQ(most([&](Batch& x) { x.a = {general, next}; }), 0);
     EXPECT_EQ(most([&](Batch& x) { x.b = {upright, next + 64}; }), 0);
-    EXPECT_EQ(most([](Batch& x) { x.c.pointers = reinterpret_cast<float* const*>(64); }), 0);
+    // By pointers, maps take the room.
+    const auto pointers = [&](Batch& x) {
+        x.a.pointers = x.b.pointers = &usual.a.first.data;
+        x.c.pointers = &usual.c.first.data;
+    };
+    EXPECT_EQ(most(pointers), std::int64_t{1} << 29);
+    EXPECT_EQ(most([&](Batch& x) {
+                  pointers(x);
+                  x.a.first = along_k;
+                  x.a.first.columns = x.b.first.rows = 37;
+              }),
+              std::int64_t{1} << 29);
+    for (const auto& b : {upright, general.transposed()})
+        EXPECT_EQ(most([&](Batch& x) {
+                      pointers(x);
+                      x.b.first = b;
+                  }),
+                  0);
+    EXPECT_EQ(most([&](Batch& x) {
+                  pointers(x);
+                  x.a.first = general;
+              }),
+              0);
     context_.set_scratch(somewhere, 1 << 20);
     EXPECT_EQ(most(packed), 16);
+    EXPECT_EQ(most(pointers), (1 << 20) / 256);
     EXPECT_EQ(most(shared), extents);
     context_.set_scratch(somewhere, (1 << 16) - 1);
     EXPECT_EQ(most(packed), 0);

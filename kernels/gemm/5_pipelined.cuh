@@ -149,7 +149,7 @@ template <PipelinedForm f>
 __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
                                               PipelinedShared<f>& shared) {
     constexpr GemmTile t = pipelined_tile;
-    const unsigned loaders = 1 + (work.a.turned ? t.loaders : 0);
+    const unsigned loaders = 1 + (f.by_pointers || work.a.turned ? t.loaders : 0);
     constexpr unsigned readers = t.multipliers();
     PipelinedRing<f> ring(shared, 0);
     for (int stage = 0; stage < f.tile().stages; ++stage, ring.advance()) {
@@ -164,10 +164,10 @@ __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
 }
 
 /// A PipelinedForm's members: nvcc takes no kernels with the structure itself.
-template <int parts, bool a_by_rows, bool sliced>
+template <int parts, bool a_by_rows, bool sliced, bool by_pointers>
 __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     gemm_pipelined(const __grid_constant__ PipelinedWork work) {
-    constexpr PipelinedForm f = {parts, a_by_rows, sliced};
+    constexpr PipelinedForm f = {parts, a_by_rows, sliced, by_pointers};
     if constexpr (!device::reallocates_registers) {
         device::trap();
     } else {
@@ -191,18 +191,22 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
             return;
         }
         device::give_up_registers<t.loader_registers>();
-        if constexpr (f.parts == 1)
-            if (work.a.turned) return turn_stages(work, shared);
-        if (loader == 0 && threadIdx.x % 32 == 0) load_stages<f>(work, shared);
+        if constexpr (f.by_pointers) {
+            load_by_pointers(work, shared);
+        } else {
+            if constexpr (f.parts == 1)
+                if (work.a.turned) return turn_stages(work, shared);
+            if (loader == 0 && threadIdx.x % 32 == 0) load_stages<f>(work, shared);
+        }
     }
 }
 
 template <PipelinedForm f>
 void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
     static_assert(sizeof(PipelinedShared<f>) <= 227 << 10);
-    device::launch_large_dependent("gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced>,
-                                   work.load.blocks, pipelined_tile.threads(),
-                                   sizeof(PipelinedShared<f>), stream, work);
+    device::launch_large_dependent(
+        "gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced, f.by_pointers>, work.load.blocks,
+        pipelined_tile.threads(), sizeof(PipelinedShared<f>), stream, work);
     if (f.sliced || work.load.cut == 0 || work.counters) return;
     constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;
     device::launch_dependent("gemm", gemm_pipelined_sums, dim3(sums, work.load.cut),

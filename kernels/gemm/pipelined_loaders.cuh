@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipelined_ring.cuh"
+#include "pointer_maps.hpp"
 
 namespace tinyblas {
 
@@ -17,19 +18,20 @@ class PipelinedTurn {
     static_assert(rows * depth == 16 * pipelined_tile.loaders && depth == 16);
 
   public:
-    __device__ __forceinline__ PipelinedTurn(const PipelinedOperand& operand,
-                                             PipelinedShared<PipelinedForm{}>& shared, int thread)
+    /// `tiles`: the stages' first one in shared memory.
+    __device__ __forceinline__ PipelinedTurn(const PipelinedOperand& operand, float* tiles,
+                                             int thread)
         : p_(thread % 32 / 8 * 4),
           row_((thread / 32 * 8 + thread % 8) * 4),
-          to_(&shared.a[0][0][p_ * rows + row_]),
+          to_(tiles + p_ * rows + row_),
           stride_(operand.stride) {}
 
-    __device__ __forceinline__ void begin(const PipelinedOperand& operand, std::int64_t offset,
+    /// `data`: of the product's matrix.
+    __device__ __forceinline__ void begin(const PipelinedOperand& operand, const float* data,
                                           std::int64_t first, std::int64_t p) {
         const std::int64_t left = operand.rows - first;
         rows_ = static_cast<int>(left < rows ? left : rows);
-        from_ =
-            operand.data + offset + (first + (row_ < rows_ ? row_ : rows_ - 1)) * stride_ + p + p_;
+        from_ = data + (first + (row_ < rows_ ? row_ : rows_ - 1)) * stride_ + p + p_;
     }
 
     /// Reads its share of a stage; in place of rows that do not exist, which no one stores, the
@@ -121,13 +123,13 @@ __device__ __forceinline__ void turn_stages(const PipelinedWork& work,
     const int thread = static_cast<int>(threadIdx.x) - t.multipliers();
     const auto b = device::SharedPointer<float>(&shared.b[0][0][0][0]).address();
     PipelinedRing<PipelinedForm{}> ring(shared, 1);
-    PipelinedTurn turned(work.a, shared, thread);
+    PipelinedTurn turned(work.a, &shared.a[0][0][0], thread);
     for_each_piece<PipelinedForm{}>(work, [&](const PipelinedPiece& piece, unsigned) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
         const int product = static_cast<int>(place.product);
-        turned.begin(work.a, product * work.a.apart, i,
+        turned.begin(work.a, work.a.data + product * work.a.apart, i,
                      std::int64_t{piece.first} * block_k - work.skip);
         // Of the tile's steps, from which to before which one all k exist.
         const unsigned begin_whole = work.skip > 0 ? 1 : 0;
@@ -151,6 +153,95 @@ __device__ __forceinline__ void turn_stages(const PipelinedWork& work,
             turned.write(ring.stage());
             turned.advance();
             device::arrive(full);  // each for itself: tools see whose stores it ends
+        }
+    });
+}
+
+/// All threads copy a tile of `extent` rows, k by k, an element at a time; of rows and k that do
+/// not exist, zeros. `data`: of a matrix whose neighbours share k. Its tile begins with row `first`
+/// and number `p` of `k`.
+template <int extent>
+__device__ __forceinline__ void copy_elements(float* to, const PipelinedOperand& operand,
+                                              const float* data, std::int64_t first, std::int64_t p,
+                                              std::int64_t k, int thread) {
+    constexpr int depth = pipelined_tile.block_k;
+    const std::int64_t rows = operand.rows - first, left = k - p;
+#pragma unroll 1
+    for (int row = thread; row < extent; row += pipelined_tile.loaders) {
+        const float* from = data + p * operand.stride + first + row;
+        float values[depth] = {};
+#pragma unroll
+        for (int q = 0; q < depth; ++q) {
+            if (row < rows && q < left) values[q] = __ldg(from);
+            from = device::opaque(from + operand.stride);
+        }
+#pragma unroll
+        for (int q = 0; q < depth; ++q) to[q * extent + row] = values[q];
+    }
+}
+
+/// Where products are given by pointers. One thread asks the copy engine for the tiles of matrices
+/// that begin at 16 bytes; all turn those of A, if its neighbours lie along k, and copy the others.
+template <PipelinedForm f>
+__device__ __forceinline__ void load_by_pointers(const PipelinedWork& work,
+                                                 PipelinedShared<f>& shared) {
+    constexpr GemmTile t = f.tile();
+    constexpr int block_k = t.block_k;
+    constexpr unsigned a_bytes = block_k * t.block_m * sizeof(float);
+    constexpr unsigned b_bytes = block_k * t.block_n * sizeof(float);
+    const int thread = static_cast<int>(threadIdx.x) - t.multipliers();
+    PipelinedRing<f> ring(shared, 1);
+    PipelinedTurn turned(work.a, &shared.a[0][0][0], thread);
+    for_each_piece<f>(work, [&](const PipelinedPiece& piece, unsigned) {
+        const auto place = work.load.place(piece.tile);
+        const int i = static_cast<int>(place.i) * t.block_m;
+        const int j = static_cast<int>(place.j) * t.block_n;
+        const float* const a = work.pointers.a[place.product];
+        const float* const b = work.pointers.b[place.product];
+        const bool a_aligned = has_pointer_map(a), b_mapped = has_pointer_map(b);
+        const bool a_mapped = a_aligned && !work.a.turned;
+        const device::TileMap* const a_map = work.pointers.a_maps + place.product;
+        const device::TileMap* const b_map = work.pointers.b_maps + place.product;
+        if (thread == 0) {
+            if (a_mapped) device::acquire_tile_map(a_map);
+            if (b_mapped) device::acquire_tile_map(b_map);
+        }
+        turned.begin(work.a, a, i, 0);
+        const unsigned bytes = (a_mapped ? a_bytes : 0) + (b_mapped ? b_bytes : 0);
+        const auto end_whole = static_cast<unsigned>(work.k / block_k);
+#pragma unroll 1
+        for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
+            const auto full = ring.full();
+            const int p = static_cast<int>(step) * block_k;
+            if (work.a.turned) {
+                if (a_aligned && step < end_whole)
+                    turned.read<true>();
+                else
+                    turned.read<false>(
+                        0, step < end_whole ? block_k : static_cast<int>(work.k % block_k));
+            }
+            ring.wait_empty();
+            float* const a_tile = &shared.a[ring.stage()][0][0];
+            float* const b_tile = &shared.b[ring.stage()][0][0][0];
+            if (thread == 0) {
+                device::arrive_expecting(full, bytes);
+                if (a_mapped)
+                    device::copy_tile(device::SharedPointer<float>(a_tile).address(), *a_map, p, i,
+                                      full);
+                if (b_mapped)
+                    device::copy_tile(device::SharedPointer<float>(b_tile).address(), *b_map, p, j,
+                                      full);
+            }
+            if (!b_mapped) copy_elements<t.block_n>(b_tile, work.b, b, j, p, work.k, thread);
+            if (work.a.turned) {
+                turned.write(ring.stage());
+                turned.advance();
+            } else if (!a_mapped) {
+                copy_elements<t.block_m>(a_tile, work.a, a, i, p, work.k, thread);
+            }
+            // Where the next product's tiles may come by the copy engine.
+            if (!b_mapped || !a_mapped) device::publish_shared_to_copies();
+            device::arrive(full);
         }
     });
 }

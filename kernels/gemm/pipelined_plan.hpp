@@ -25,9 +25,10 @@ constexpr GemmTile pipelined_tile_of(int parts) {
 /// What a block's tile is made of. Parts of its warps that multiply have a tile of their own each:
 /// of a product, or, in a sliced form, of a slice of one product's k.
 struct PipelinedForm {
-    int parts = 1;           // 1, 2 or 4
-    bool a_by_rows = false;  // how A's tiles lie: row by row, or k by k
-    bool sliced = false;     // of 4 parts
+    int parts = 1;             // 1, 2 or 4
+    bool a_by_rows = false;    // how A's tiles lie: row by row, or k by k
+    bool sliced = false;       // of 4 parts
+    bool by_pointers = false;  // of 1 part: where a batch's matrices are, the device alone knows
 
     constexpr GemmTile tile() const { return pipelined_tile_of(parts); }
     constexpr int products() const { return sliced ? 1 : parts; }

@@ -26,6 +26,14 @@ struct PipelinedOperand {
     std::int64_t apart;
 };
 
+/// By pointers, a batch's matrices; and the copy engine's maps of A, if no threads turn it, and of
+/// B, of those that begin at 16 bytes.
+struct PipelinedPointers {
+    const float *const *a, *const *b;
+    float* const* c;
+    const device::TileMap *a_maps, *b_maps;
+};
+
 struct PipelinedWork {
     float alpha, beta;
     PipelinedOperand a, b;
@@ -40,6 +48,7 @@ struct PipelinedWork {
     unsigned products;     // of a batch
     bool early;            // the next kernel may start at once
     float one = 1;         // which the compiler does not know
+    PipelinedPointers pointers = {};
 };
 
 /// Of a batch's products, number `number` of a tile; there may be none.

@@ -210,7 +210,10 @@ class PipelinedSums {
         const unsigned number = f.sliced ? 0 : static_cast<unsigned>(part());
         const unsigned own = product_of<f>(work, place, number);
         if (f.products() > 1 && own >= work.products) return;
-        c.data += own * work.c_apart;
+        if (f.by_pointers)
+            c.data = work.pointers.c[own];
+        else
+            c.data += own * work.c_apart;
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
             reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
             store_vectors(work, c, place);

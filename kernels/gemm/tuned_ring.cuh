@@ -31,6 +31,7 @@
 #include "batched_operands.hpp"
 #include "divisor.hpp"
 #include "gate.hpp"
+#include "pointer_maps.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -110,11 +111,6 @@ struct GemmRingCorner {
     }
 };
 
-/// Whether a matrix of a batch by pointers has a map.
-__device__ __forceinline__ bool has_ring_map(const float* data) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
-}
-
 /// The maps of a block's operands; null for one that a warp copies.
 struct GemmRingBlockMaps {
     const device::TileMap *a, *b;
@@ -126,8 +122,8 @@ struct GemmRingBlockMaps {
         device::wait_for_launcher();
         const float* const first = work.x.a.pointers[blockIdx.y];
         const float* const second = work.x.b.pointers[blockIdx.y];
-        a = has_ring_map(first) ? work.maps + blockIdx.y : nullptr;
-        b = has_ring_map(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
+        a = has_pointer_map(first) ? work.maps + blockIdx.y : nullptr;
+        b = has_pointer_map(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
     }
     __device__ __forceinline__ bool all() const { return a && b; }
 };
@@ -496,30 +492,6 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     const GemmRingCorner here(work, device::opaque(blockIdx.x));
     sums.store(static_cast<int>(device::opaque(threadIdx.x)), shared,
                x.c.at(device::opaque(blockIdx.y)), here.i, here.j, x.alpha, x.beta);
-}
-
-inline constexpr int gemm_ring_maps_threads = 32;
-
-/// Writes the maps of products given by pointers: of all A, of all B along the grid's y.
-__global__ void __launch_bounds__(gemm_ring_maps_threads)
-    gemm_tuned_ring_maps(const __grid_constant__ GemmRingWork work) {
-    if constexpr (!device::reallocates_registers) return device::trap();
-    device::let_dependents_start();
-    device::wait_for_launcher();
-    const unsigned e = blockIdx.x * gemm_ring_maps_threads + threadIdx.x;
-    const auto count = static_cast<unsigned>(work.x.count);
-    if (e >= count) return;
-    const float* data = blockIdx.y == 0 ? work.x.a.pointers[e] : work.x.b.pointers[e];
-    if (has_ring_map(data))
-        device::write_tile_map(work.maps + blockIdx.y * count + e,
-                               blockIdx.y == 0 ? work.a.tiles : work.b.tiles, data);
-}
-
-inline void launch_gemm_tuned_ring_maps(device::Stream stream, const GemmRingWork& work) {
-    const auto count = static_cast<unsigned>(work.x.count);
-    device::launch_dependent("gemm", gemm_tuned_ring_maps,
-                             dim3((count + gemm_ring_maps_threads - 1) / gemm_ring_maps_threads, 2),
-                             gemm_ring_maps_threads, stream, work);
 }
 
 /// At most gemm_batch_most (batched_plan.hpp) products.

@@ -52,7 +52,8 @@ def folder_of(mutant, options):
 def fails(path, pattern, folder):
     """What a test program says if it fails; "" if it passes."""
     command = [str(path)] + ([f"--gtest_filter={pattern}"] if pattern else [])
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(folder), GTEST_BRIEF="1", GTEST_FAIL_FAST="1")
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(folder), GTEST_BRIEF="1", GTEST_FAIL_FAST="1",
+                       GTEST_THROW_ON_FAILURE="1")  # the first failure is enough
     try:
         done = run(command, folder, env=environment, timeout=90, errors="replace")
     except subprocess.TimeoutExpired:
