@@ -56,7 +56,12 @@ unsigned blocks_on(const Context& context, const GemmTensorPlan& plan, std::int6
                               gemm_tensor_bytes_in_microsecond_of(context.memory_speed()));
 }
 
-void launch(device::Stream stream, const GemmTensorWork& work) {
+void launch(device::Stream stream, GemmTensorWork work, std::int64_t count) {
+    const std::int64_t k = work.a.first.columns;
+    constexpr double cached = 120e6;  // bytes, of which the L2 cache holds a part
+    work.ahead = k >= 512 && static_cast<double>(count) *
+                                     gemm_tensor_bytes(work.c.first.rows, work.c.first.columns, k) >
+                                 cached;
     const auto& layouts = launchers[static_cast<std::size_t>(work.plan.entry)];
     layouts[(along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u)](stream, work);
 }
@@ -83,13 +88,13 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
     }
     if (plan.scratch_bytes > 0)
         work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
-    launch(context.stream(), work);
+    launch(context.stream(), work, 1);
 }
 
 void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& x, int entry) {
     GemmTensorPlan plan = gemm_tensor_batch_plan(entry, x.m(), x.n(), x.k(), x.count);
     plan.blocks = blocks_on(context, plan, x.m(), x.n(), x.k(), x.count);
-    launch(context.stream(), {x.alpha, x.beta, x.a, x.b.transposed(), x.c, plan});
+    launch(context.stream(), {x.alpha, x.beta, x.a, x.b.transposed(), x.c, plan}, x.count);
 }
 
 }  // namespace tinyblas

@@ -58,7 +58,7 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<f>& ring, const Pipeli
 template <PipelinedForm f>
 __device__ __forceinline__ unsigned end_of_chain(const PipelinedWork& work,
                                                  const PipelinedPiece& piece, unsigned first) {
-    if (f.parts > 1) return piece.last;
+    if (f.parts > 1 || !f.cuts()) return piece.last;
     return work.load.chain_end(piece, first, device::opaque(threadIdx.x) >= 128);
 }
 
@@ -120,11 +120,12 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
             typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
             multiply_chain<f>(tile, ring, end_of_chain<f>(work, piece, first) - first);
             if (f.products() == 1) piece = piece_of<f>(work.load, number);  // not kept
-            const bool cut = f.products() == 1 && work.load.cuts(piece);
-            const bool in_parts = f.sliced || cut || (f.parts == 1 && work.load.chain > 0);
+            const bool cut = f.cuts() && work.load.cuts(piece);
+            const bool in_parts =
+                f.sliced || cut || (f.parts == 1 && f.cuts() && work.load.chain > 0);
             // A register for that 1 cost the sliced form's main loop its banks, 7 % of the time.
             Sums sums(tile, f.sliced ? work.one : in_parts ? device::opaque(1.0f) : work.alpha);
-            if constexpr (f.parts == 1) {
+            if constexpr (f.parts == 1 && f.cuts()) {
                 if (first > piece.first) sums.add_aside(work);
                 first = end_of_chain<f>(work, piece, first);
                 if (first < piece.last) {

@@ -86,8 +86,8 @@ __device__ __forceinline__ void load_old(const GemmTensorWork& work, unsigned ti
 template <int entry, class Shared>
 __device__ __forceinline__ void load_units(const GemmTensorWork& work, Shared& shared, int thread) {
     constexpr GemmTensorTile t = gemm_tensor_table[entry];
-    TensorLoader<typename Shared::A, t.loaders> a(work.a.first, thread);
-    TensorLoader<typename Shared::B, t.loaders> b(work.b.first, thread);
+    TensorLoader<typename Shared::A, t.loaders> a(work.a.first, thread, work.ahead);
+    TensorLoader<typename Shared::B, t.loaders> b(work.b.first, thread, work.ahead);
     TensorRing<Shared> ring(shared, 1);
     for_each_unit(work, [&](const TensorUnit& unit) {
         if (gemm_tensor_waits(entry) && thread == 0 && work.begun && unit.tile < work.plan.whole)

@@ -43,7 +43,7 @@ class PipelinedTurn {
         for (int e = 0; e < 4; ++e) {
             float(&share)[4] = share_[e];
             if (whole) {
-                device::load_read_only(share, from);
+                device::load_read_only<true>(share, from);
             } else {
 #pragma unroll
                 for (int q = 0; q < 4; ++q) {

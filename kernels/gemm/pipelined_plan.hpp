@@ -32,6 +32,8 @@ struct PipelinedForm {
 
     constexpr GemmTile tile() const { return pipelined_tile_of(parts); }
     constexpr int products() const { return sliced ? 1 : parts; }
+    /// Whether tiles may be cut along k, and C lie in columns: not if it is for batches alone.
+    constexpr bool cuts() const { return products() == 1 && !by_pointers; }
     /// Elements of a product's k that a step takes.
     constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
     /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;

@@ -217,7 +217,7 @@ class PipelinedSums {
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&
             reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0)
             store_vectors(work, c, place);
-        else if (f.products() == 1 && c.row_stride == 1 && work.beta == 0)
+        else if (f.cuts() && c.row_stride == 1 && work.beta == 0)
             store_columns(c, place, lines);
         else
             store_lines(work, c, place, lines);

@@ -92,8 +92,10 @@ class TensorLoader {
 
   public:
     /// `operand`: the first matrix of all, in a parameter of the kernel, which costs no registers.
-    __device__ __forceinline__ TensorLoader(const MatrixView<const double>& operand, int thread)
-        : operand_(operand), thread_(thread) {}
+    /// `ahead`: of lines along k, the L2 cache is to get the next tile's, too.
+    __device__ __forceinline__ TensorLoader(const MatrixView<const double>& operand, int thread,
+                                            bool ahead)
+        : operand_(operand), thread_(thread), ahead_(ahead) {}
 
     /// Starts at element (i, p) of one of the matrices.
     __device__ __forceinline__ void enter(const MatrixView<const double>& from, std::int64_t i,
@@ -113,7 +115,10 @@ class TensorLoader {
         const bool whole = rows >= Tile::rows && columns >= Tile::columns;
         rows -= row_;
         columns -= column_;
-        if (!Tile::spread && pairs_) {
+        constexpr int usual = Tile::spread ? 1 : 2;
+        if (may_ahead && ahead_ && whole && (Tile::spread || pairs_)) {
+            if constexpr (may_ahead) load<usual, false, true>(to, rows, columns);
+        } else if (!Tile::spread && pairs_) {
             if constexpr (!Tile::spread)
                 whole ? load<2, false>(to, rows, columns) : load<2, true>(to, rows, columns);
         } else {
@@ -123,11 +128,13 @@ class TensorLoader {
     }
 
   private:
+    static constexpr bool may_ahead = along_k && Tile::rows >= 64;
+
     __device__ __forceinline__ std::int64_t line_stride() const {
         return along_k ? operand_.row_stride : operand_.column_stride;
     }
 
-    template <int width, bool ragged>
+    template <int width, bool ragged, bool ahead = false>
     __device__ __forceinline__ void load(device::SharedPointer<double> to, int rows, int columns) {
         // Rows, or columns, that all threads copy together.
         constexpr int at_once = threads * width / (along_k ? Tile::columns : Tile::rows);
@@ -150,15 +157,15 @@ class TensorLoader {
             for (int turn = 0; turn < turns; ++turn, from += stride) {
                 const int line = (pass + turn) * at_once;
                 const int valid = !ragged ? width : line < left ? most : 0;
-                device::copy_async<width>(to + places[turn] + Tile::after(0, pass * at_once), from,
-                                          valid);
+                device::copy_async<width, ahead>(to + places[turn] + Tile::after(0, pass * at_once),
+                                                 from, valid);
             }
         }
     }
 
     const MatrixView<const double>& operand_;
     int thread_;
-    bool pairs_ = false;
+    bool ahead_, pairs_ = false;
     int row_ = 0, column_ = 0;  // of this thread's first element in a tile
     const double* source_ = nullptr;
 };

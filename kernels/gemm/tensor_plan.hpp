@@ -152,7 +152,7 @@ constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes,
     const GemmTensorTile& t = gemm_tensor_table[plan.entry];
     const unsigned places = plan.whole < t.at_once() ? plan.whole : t.at_once();
     if (plan.workers > 0) return plan.workers > places ? plan.workers : places;
-    constexpr double long_bytes = 250e6, start = 2;  // microseconds; measured on an H100
+    constexpr double long_bytes = 190e6, start = 2;  // microseconds; measured on an H100
     if (t.min_blocks == 1 || places < t.at_once() || bytes < long_bytes) return places;
     constexpr unsigned least_turns = 8;
     const double turns = static_cast<double>(plan.whole) / places;

@@ -348,11 +348,17 @@ __device__ __forceinline__ void store_global(T* to, T value) {
 }
 
 /// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the
-/// read-only path.
-template <class T, int count>
+/// read-only path. `ahead`: as copy_async.
+template <bool ahead = false, class T, int count>
 __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
     static_assert(count * sizeof(T) == 16);
-    const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
+    uint4 vector;
+    if constexpr (ahead)
+        asm("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+            : "l"(from));
+    else
+        vector = __ldg(reinterpret_cast<const uint4*>(from));
     std::memcpy(to, &vector, 16);
 }
 
@@ -524,14 +530,22 @@ __device__ __forceinline__ T* of_block(T* pointer, unsigned rank) {
 
 /// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first
 /// `valid` are read, the rest become zero. What arrives may be read after wait_for_copies and a
-/// barrier.
-template <int count, class T>
+/// barrier. `ahead`: the 256 bytes in which they lie come to the L2 cache.
+template <int count, bool ahead = false, class T>
 __device__ __forceinline__ void copy_async(SharedPointer<T> to, const T* from, int valid = count) {
     constexpr int bytes = count * sizeof(T);
     const int valid_bytes = valid * static_cast<int>(sizeof(T));
-    if constexpr (bytes == 16)
+    if constexpr (bytes == 16 && ahead)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(to.address()),
+                     "l"(from), "r"(valid_bytes)
+                     : "memory");
+    else if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to.address()), "l"(from),
                      "r"(valid_bytes)
+                     : "memory");
+    else if constexpr (ahead)
+        asm volatile("cp.async.ca.shared.global.L2::256B [%0], [%1], %2, %3;" ::"r"(to.address()),
+                     "l"(from), "n"(bytes), "r"(valid_bytes)
                      : "memory");
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to.address()), "l"(from),

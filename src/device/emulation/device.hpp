@@ -267,7 +267,7 @@ void store_global(T* to, T value) {
 }
 
 /// load_vector from global memory that nothing writes while the kernel runs.
-template <class T, int count>
+template <bool ahead = false, class T, int count>
 void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) {
     load_vector(to, from, place);
 }
@@ -331,8 +331,8 @@ T* of_block(T*, unsigned, Place place = Place::here()) {
 }
 /// Starts a copy of `count` elements, 4, 8 or 16 bytes, from global to shared memory: the first
 /// `valid` are read, the rest become zero. It is made in wait_for_copies, and until then the target
-/// is NaN, so that a missing wait or barrier shows.
-template <int count, class T>
+/// is NaN, so that a missing wait or barrier shows. `ahead` means nothing.
+template <int count, bool ahead = false, class T>
 void copy_async(SharedPointer<T> to, const T* from, int valid = count,
                 Place place = Place::here()) {
     constexpr int bytes = count * static_cast<int>(sizeof(T));
