@@ -107,7 +107,10 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
         const GemmBatch<T> part = batch.part(e, plan.most);
         if constexpr (std::is_same_v<T, float>) {
             if (plan.route == GemmBatchRoute::pipelined) {
-                enqueue_gemm_pipelined(context, part, plan.entry);
+                if (plan.entry == 0)
+                    enqueue_gemm_pipelined_in_place(context, part);
+                else
+                    enqueue_gemm_pipelined(context, part, plan.entry);
                 continue;
             }
             if (plan.route == GemmBatchRoute::tuned && gemm_table[plan.entry].tile.is_ring()) {
@@ -125,10 +128,17 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
     return choice;
 }
 
+/// Of the rung pipelined, in place if it cannot otherwise.
 template <class T>
-std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x) {
-    if constexpr (std::is_same_v<T, float>)
-        if (context.compute_capability() == 90) return gemm_pipelined_most(context, x);
+std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x, bool& in_place) {
+    in_place = false;
+    if constexpr (std::is_same_v<T, float>) {
+        if (context.compute_capability() != 90) return 0;
+        const std::int64_t most = gemm_pipelined_most(context, x);
+        if (most > 0) return most;
+        in_place = true;
+        return gemm_pipelined_most_in_place(context, x);
+    }
     return 0;
 }
 
@@ -147,13 +157,13 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
     extents.pointers = x.c.pointers != nullptr;
     extents.by_elements = (in_vectors(x.a) ? 0 : 1) + (in_vectors(x.b) ? 0 : 1);
     const int compute_capability = context.compute_capability(), square = square_entry(x);
-    const std::int64_t pipelined = pipelined_most(context, x);
+    const std::int64_t pipelined = pipelined_most(context, x, extents.in_place);
     const GemmBatchExtents& e = extents;
-    thread_local Memo<14, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
+    thread_local Memo<15, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
     return recent(
         {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
-         static_cast<int>(e.pieces), e.pointers, e.by_elements, compute_capability, square,
-         pipelined},
+         static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place, compute_capability,
+         square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 

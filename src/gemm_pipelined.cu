@@ -8,6 +8,7 @@
 
 #include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/5_pipelined.cuh"
+#include "kernels/gemm/batch_maps.hpp"
 #include "kernels/gemm/pipelined_pack.cuh"
 #include "workspace.hpp"
 
@@ -24,6 +25,7 @@ int shift_of(const MatrixView<const float>& operand) {
 }
 
 constexpr std::int64_t longest_pitch = std::int64_t{1} << 37;  // that the copy engine takes
+constexpr std::int64_t most_tiles = std::int64_t{1} << 30;     // of a batch
 
 /// `operand`: rows are the index that it shares with C, columns are k.
 PipelinedLayout layout_of(const MatrixView<const float>& operand) {
@@ -74,8 +76,8 @@ PipelinedLauncher launcher_of(PipelinedForm form) {
     if (form.parts == 2)
         return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{2, true}>
                               : launch_gemm_pipelined<PipelinedForm{2}>;
-    return form.by_pointers ? launch_gemm_pipelined<PipelinedForm{.by_pointers = true}>
-                            : launch_gemm_pipelined<PipelinedForm{}>;
+    return form.in_place ? launch_gemm_pipelined<PipelinedForm{.in_place = true}>
+                         : launch_gemm_pipelined<PipelinedForm{}>;
 }
 
 /// The product of whole tiles.
@@ -235,55 +237,10 @@ BatchOperand batch_b(const GemmBatch<float>& x) {
     return batch_operand(x.b.first.transposed(), x.b.stride, false);
 }
 
-/// By pointers, wherever each matrix begins.
-PipelinedLayout layout_by_pointers(MatrixView<const float> operand) {
+/// How matrices lie, wherever each begins.
+PipelinedLayout layout_anywhere(MatrixView<const float> operand) {
     operand.data = nullptr;
     return layout_of(operand);
-}
-/// The maps take `most_scratch` bytes at most.
-std::int64_t most_by_pointers(const GemmBatch<float>& x, std::size_t most_scratch,
-                              std::int64_t most_tiles) {
-    constexpr std::int64_t longest = std::numeric_limits<int>::max();
-    if (layout_by_pointers(x.a.first) == PipelinedLayout::other ||
-        layout_by_pointers(x.b.first.transposed()) != PipelinedLayout::mapped ||
-        std::max({x.m(), x.n(), x.k()}) > longest)
-        return 0;
-    return std::min(most_tiles / pipelined_tiles(x.m(), x.n()),
-                    static_cast<std::int64_t>(most_scratch / (2 * sizeof(device::TileMap))));
-}
-
-void enqueue_by_pointers(Context& context, const GemmBatch<float>& x) {
-    constexpr PipelinedForm form = {.by_pointers = true};
-    const GemmTile t = form.tile();
-    const auto count = static_cast<unsigned>(x.count);
-    auto* const maps =
-        static_cast<device::TileMap*>(context.scratch(2 * count * sizeof(device::TileMap)));
-    const bool turned = layout_by_pointers(x.a.first) != PipelinedLayout::mapped;
-    const auto operand = [&](MatrixView<const float> first, bool turned, int block) {
-        first.data = reinterpret_cast<const float*>(maps);  // of any matrix
-        PipelinedPackTask none = {};
-        return prepare(first, turned, false, nullptr, block, none);
-    };
-    const PipelinedWork work = {x.alpha,
-                                x.beta,
-                                operand(x.a.first, turned, t.block_m),
-                                operand(x.b.first.transposed(), false, t.block_n),
-                                x.c.first,
-                                x.k(),
-                                0,
-                                plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, 1),
-                                nullptr,
-                                nullptr,
-                                nullptr,
-                                0,
-                                count,
-                                true,
-                                1,
-                                {x.a.pointers, x.b.pointers, x.c.pointers, maps + count, maps}};
-    enqueue_gemm_pointer_maps(
-        context.stream(),
-        {{{x.b.pointers, work.b.map}, {x.a.pointers, work.a.map}}, turned ? 1u : 2u, count, maps});
-    launcher_of(form)(context.stream(), work);
 }
 
 }  // namespace
@@ -295,10 +252,7 @@ void enqueue_gemm_pack(device::Stream stream, const PipelinedPackTask& a,
 
 std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>& x) {
     // Beyond a product's k lies the next one's.
-    if (x.alpha == 0 || x.k() == 0) return 0;
-    constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
-    if (x.c.pointers) return most_by_pointers(x, context.scratch_limit(), most_tiles);
-    if (x.k() % pipelined_tile.block_k != 0) return 0;
+    if (x.alpha == 0 || x.c.pointers || x.k() == 0 || x.k() % pipelined_tile.block_k != 0) return 0;
     const BatchOperand a = batch_a(x), b = batch_b(x);
     const std::int64_t most =
         std::min({a.most, b.most, most_tiles / pipelined_tiles(x.m(), x.n(), 4)});
@@ -313,7 +267,6 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int products) {
-    if (x.c.pointers) return enqueue_by_pointers(context, x);
     const BatchOperand a = batch_a(x), b = batch_b(x);
     const MatrixView<const float> all_a = a.all(x.a.first, x.count);
     const MatrixView<const float> all_b = b.all(x.b.first.transposed(), x.count);
@@ -347,6 +300,64 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, {.fills = true, .early = false});
+    launcher_of(form)(context.stream(), work);
+}
+
+std::int64_t gemm_pipelined_most_in_place(const Context& context, const GemmBatch<float>& x) {
+    constexpr std::int64_t longest = std::numeric_limits<int>::max();
+    const MatrixView<const float>& a = x.a.first;
+    if (x.alpha == 0 || x.k() == 0 || (a.column_stride != 1 && a.row_stride != 1) ||
+        x.b.first.column_stride != 1 || std::max({x.m(), x.n(), x.k()}) > longest)
+        return 0;
+    const std::size_t maps = context.scratch_limit() / (2 * sizeof(device::TileMap));
+    return std::min(most_tiles / pipelined_tiles(x.m(), x.n()), static_cast<std::int64_t>(maps));
+}
+
+void enqueue_gemm_pipelined_in_place(Context& context, const GemmBatch<float>& x) {
+    constexpr PipelinedForm form = {.in_place = true};
+    const GemmTile t = form.tile();
+    const auto count = static_cast<unsigned>(x.count);
+    auto* const memory =
+        static_cast<device::TileMap*>(context.scratch(2 * count * sizeof(device::TileMap)));
+    GemmBatchMaps maps = {{}, 0, count, memory};
+    const auto operand = [&](const GemmBatchOperand<const float>& matrices, bool turned,
+                             int block) {
+        PipelinedOperand made = {};
+        made.rows = matrices.first.rows;
+        made.turned = turned;
+        made.stride = turned ? matrices.first.row_stride : matrices.first.column_stride;
+        if (layout_anywhere(matrices.first) != PipelinedLayout::mapped) return made;
+        made.map = device::map_tiles(reinterpret_cast<const float*>(memory),  // of any matrix
+                                     x.k(), made.rows, made.stride, t.block_k, block, "gemm");
+        maps.operands[maps.operand_count++] = {matrices, made.map};
+        return made;
+    };
+    const GemmBatchOperand<const float> b = x.b.transposed();
+    const PipelinedLayout a_layout = layout_anywhere(x.a.first);
+    const bool turned = a_layout != PipelinedLayout::mapped && x.a.first.column_stride == 1;
+    PipelinedWork work = {x.alpha,
+                          x.beta,
+                          operand(x.a, turned, t.block_m),
+                          operand(b, false, t.block_n),
+                          x.c.first,
+                          x.k(),
+                          0,
+                          plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, 1),
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          0,
+                          count,
+                          true};
+    const bool both = maps.operand_count == 2;
+    work.in_place = {x.a,
+                     b,
+                     x.c,
+                     a_layout != PipelinedLayout::other,
+                     layout_anywhere(b.first) == PipelinedLayout::mapped,
+                     memory,
+                     memory + (both ? count : 0)};
+    if (maps.operand_count > 0) enqueue_gemm_batch_maps(context.stream(), maps);
     launcher_of(form)(context.stream(), work);
 }
 

@@ -36,4 +36,9 @@ std::int64_t gemm_pipelined_most(const Context& context, const GemmBatch<float>&
 /// At most as many. `products`: 1, or 2 or 4 side by side in a tile.
 void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& batch, int products);
 
+/// The same of batches whose matrices are read each as it lies, by pointers, too: of a product, A
+/// and C may lie either way, B row by row.
+std::int64_t gemm_pipelined_most_in_place(const Context& context, const GemmBatch<float>& batch);
+void enqueue_gemm_pipelined_in_place(Context& context, const GemmBatch<float>& batch);
+
 }  // namespace tinyblas

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "gemm_pipelined.hpp"
+#include "kernels/gemm/batch_maps.cuh"
 #include "kernels/gemm/batched_plan.hpp"
-#include "kernels/gemm/pointer_maps.cuh"
 #include "kernels/gemm/tuned_ring.cuh"
 
 namespace tinyblas {
@@ -73,11 +73,9 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, boo
                                packed || maps || each == 3,
                                maps};
     if (maps)
-        launch_gemm_pointer_maps(stream,
-                                 {{{x.a.pointers, work.a.tiles}, {b.pointers, work.b.tiles}},
-                                  2,
-                                  static_cast<unsigned>(x.count),
-                                  maps});
+        launch_gemm_batch_maps(
+            stream,
+            {{{x.a, work.a.tiles}, {b, work.b.tiles}}, 2, static_cast<unsigned>(x.count), maps});
     constexpr decltype(&launch_gemm_tuned_ring<false, false>) launchers[2][2] = {
         {launch_gemm_tuned_ring<false, false>, launch_gemm_tuned_ring<false, true>},
         {launch_gemm_tuned_ring<true, false>, launch_gemm_tuned_ring<true, true>}};
@@ -173,8 +171,8 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch) {
         maps = static_cast<device::TileMap*>(context.scratch(bytes_of_maps(batch.count)));
     launch(context.stream(), batch, {}, false, maps);
 }
-void enqueue_gemm_pointer_maps(device::Stream stream, const GemmPointerMaps& work) {
-    launch_gemm_pointer_maps(stream, work);
+void enqueue_gemm_batch_maps(device::Stream stream, const GemmBatchMaps& work) {
+    launch_gemm_batch_maps(stream, work);
 }
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,

@@ -12,7 +12,7 @@
 
 namespace tinyblas {
 
-struct GemmPointerMaps;  // kernels/gemm/pointer_maps.hpp
+struct GemmBatchMaps;  // kernels/gemm/batch_maps.hpp
 
 /// How that entry would bring the operands, with at most `most_scratch` bytes for maps. Where
 /// arrays of pointers say where they are, they are supposed to begin at 16 bytes.
@@ -28,8 +28,8 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call);
 
 /// Enqueues at most gemm_batch_most (batched_plan.hpp) products.
 void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch);
-/// Writes maps of operands given by pointers.
-void enqueue_gemm_pointer_maps(device::Stream stream, const GemmPointerMaps& work);
+/// Writes maps of a batch's matrices.
+void enqueue_gemm_batch_maps(device::Stream stream, const GemmBatchMaps& work);
 /// Enqueues one, unless the gate is closed.
 void launch_gemm_tuned_ring(device::Stream stream, float alpha, MatrixView<const float> a,
                             MatrixView<const float> b, float beta, MatrixView<float> c,

@@ -150,7 +150,7 @@ template <PipelinedForm f>
 __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
                                               PipelinedShared<f>& shared) {
     constexpr GemmTile t = pipelined_tile;
-    const unsigned loaders = 1 + (f.by_pointers || work.a.turned ? t.loaders : 0);
+    const unsigned loaders = 1 + (f.in_place ? 2 * t.loaders : work.a.turned ? t.loaders : 0);
     constexpr unsigned readers = t.multipliers();
     PipelinedRing<f> ring(shared, 0);
     for (int stage = 0; stage < f.tile().stages; ++stage, ring.advance()) {
@@ -165,10 +165,10 @@ __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
 }
 
 /// A PipelinedForm's members: nvcc takes no kernels with the structure itself.
-template <int parts, bool a_by_rows, bool sliced, bool by_pointers>
+template <int parts, bool a_by_rows, bool sliced, bool in_place>
 __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     gemm_pipelined(const __grid_constant__ PipelinedWork work) {
-    constexpr PipelinedForm f = {parts, a_by_rows, sliced, by_pointers};
+    constexpr PipelinedForm f = {parts, a_by_rows, sliced, in_place};
     if constexpr (!device::reallocates_registers) {
         device::trap();
     } else {
@@ -192,8 +192,8 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
             return;
         }
         device::give_up_registers<t.loader_registers>();
-        if constexpr (f.by_pointers) {
-            load_by_pointers(work, shared);
+        if constexpr (f.in_place) {
+            load_in_place(work, shared);
         } else {
             if constexpr (f.parts == 1)
                 if (work.a.turned) return turn_stages(work, shared);
@@ -206,7 +206,7 @@ template <PipelinedForm f>
 void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
     static_assert(sizeof(PipelinedShared<f>) <= 227 << 10);
     device::launch_large_dependent(
-        "gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced, f.by_pointers>, work.load.blocks,
+        "gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced, f.in_place>, work.load.blocks,
         pipelined_tile.threads(), sizeof(PipelinedShared<f>), stream, work);
     if (f.sliced || work.load.cut == 0 || work.counters) return;
     constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;

@@ -18,6 +18,7 @@ struct GemmBatchExtents {
     GemmPieces pieces = GemmPieces::none;
     bool pointers = false;  // only the device knows where matrices begin
     int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
+    bool in_place = false;  // the rung pipelined reads each matrix as it lies, if at all
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -42,8 +43,9 @@ enum class GemmBatchRoute {
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
-    pipelined,   // `entry`: products side by side in a tile
-    tensor,      // `entry`: of gemm_tensor_table
+    pipelined,  // `entry`: products side by side in a tile; 0: one, whose matrices are read as they
+                // lie
+    tensor,     // `entry`: of gemm_tensor_table
 };
 
 struct GemmBatchPlan {

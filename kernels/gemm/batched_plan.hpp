@@ -70,7 +70,7 @@ struct GemmBatchFastest {
     constexpr void consider_pipelined(const GemmBatchExtents& x, std::int64_t most) {
         const std::int64_t launches = pipelined_pieces(x.count, most);
         const std::int64_t each = pipelined_pieces(x.count, launches);
-        for (int e = 0; e < (x.pointers ? 1 : 3); ++e) {
+        for (int e = 0; e < (x.in_place ? 1 : 3); ++e) {
             const int products = 1 << e;
             const GemmTile t = pipelined_tile_of(products);
             const PipelinedWorkload load = plan_pipelined_batch(x.m, x.n, x.k, each, products);
@@ -87,8 +87,8 @@ struct GemmBatchFastest {
                                 static_cast<double>(x.n) *
                                 static_cast<double>(x.b_shared ? 1 : each) /
                                 pipelined_costs.packed_bytes;
-            if (x.pointers) time += 2;  // maps
-            consider({GemmBatchRoute::pipelined, products, each},
+            if (x.in_place) time = 2 + time * (1 + 0.05 * x.by_elements);  // maps first
+            consider({GemmBatchRoute::pipelined, x.in_place ? 0 : products, each},
                      static_cast<double>(launches) * time);
         }
     }

@@ -2,10 +2,14 @@
 // The role of the rung pipelined's warps that load.
 #pragma once
 
+#include "batch_maps.hpp"
 #include "pipelined_ring.cuh"
-#include "pointer_maps.hpp"
 
 namespace tinyblas {
+
+/// How a thread reads its share of a stage: 16 bytes at a time, an element at a time, or that too,
+/// but k before `begin` and from `end` on do not exist, and are zero.
+enum class PipelinedReads { vectors, elements, some };
 
 /// A thread's share of A's tiles where threads turn them: 4 x 4 elements.
 ///
@@ -35,20 +39,21 @@ class PipelinedTurn {
     }
 
     /// Reads its share of a stage; in place of rows that do not exist, which no one stores, the
-    /// last one. `whole`: or else k before `begin` and from `end` on do not exist, and are zero.
-    template <bool whole>
+    /// last one.
+    template <PipelinedReads reads>
     __device__ __forceinline__ void read(int begin = 0, int end = depth) {
         const float* from = from_;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             float(&share)[4] = share_[e];
-            if (whole) {
+            if (reads == PipelinedReads::vectors) {
                 device::load_read_only<true>(share, from);
             } else {
 #pragma unroll
                 for (int q = 0; q < 4; ++q) {
-                    share[q] = 0;
-                    if (p_ + q >= begin && p_ + q < end) share[q] = __ldg(from + q);
+                    if (reads == PipelinedReads::some) share[q] = 0;
+                    if (reads == PipelinedReads::elements || (p_ + q >= begin && p_ + q < end))
+                        share[q] = __ldg(from + q);
                 }
             }
             // Found anew each time: pointers to all rows would take too many registers.
@@ -138,10 +143,11 @@ __device__ __forceinline__ void turn_stages(const PipelinedWork& work,
         for (unsigned step = piece.first; step < piece.last; ++step, ring.advance()) {
             const auto full = ring.full();
             if (step >= begin_whole && step < end_whole)
-                turned.read<true>();
+                turned.read<PipelinedReads::vectors>();
             else
-                turned.read<false>(step == 0 ? work.skip : 0,
-                                   step < end_whole ? block_k : static_cast<int>(work.k % block_k));
+                turned.read<PipelinedReads::some>(
+                    step == 0 ? work.skip : 0,
+                    step < end_whole ? block_k : static_cast<int>(work.k % block_k));
             ring.wait_empty();
             if (thread == 0) {
                 device::arrive_expecting(full, b_bytes);
@@ -157,51 +163,58 @@ __device__ __forceinline__ void turn_stages(const PipelinedWork& work,
     });
 }
 
-/// All threads copy a tile of `extent` rows, k by k, an element at a time; of rows and k that do
-/// not exist, zeros. `data`: of a matrix whose neighbours share k. Its tile begins with row `first`
-/// and number `p` of `k`.
+/// All threads ask for the elements of a tile of `extent` rows, k by k; of rows and k that do not
+/// exist, for zeros. `data`: of a matrix whose neighbours share k. Its tile begins with row `first`
+/// and number `p` of `k`. The fewer instructions, the better: multipliers leave few turns to issue.
 template <int extent>
-__device__ __forceinline__ void copy_elements(float* to, const PipelinedOperand& operand,
+__device__ __forceinline__ void copy_elements(float* tile, const PipelinedOperand& operand,
                                               const float* data, std::int64_t first, std::int64_t p,
                                               std::int64_t k, int thread) {
-    constexpr int depth = pipelined_tile.block_k;
-    const std::int64_t rows = operand.rows - first, left = k - p;
-#pragma unroll 1
-    for (int row = thread; row < extent; row += pipelined_tile.loaders) {
-        const float* from = data + p * operand.stride + first + row;
-        float values[depth] = {};
+    constexpr int depth = pipelined_tile.block_k, threads = pipelined_tile.loaders;
+    const std::int64_t left = operand.rows - first;
+    const int rows = static_cast<int>(left < extent ? left : extent) - thread;
+    const int columns = static_cast<int>(k - p < depth ? k - p : depth);
+    const float* from = data + p * operand.stride + first + thread;
+    const device::SharedPointer<float> to(tile + thread);
+    const auto copy = [&](auto exists) {
 #pragma unroll
         for (int q = 0; q < depth; ++q) {
-            if (row < rows && q < left) values[q] = __ldg(from);
+#pragma unroll
+            for (int row = 0; row < extent; row += threads)
+                device::copy_async<1>(to + (q * extent + row), from + row, exists(row, q) ? 1 : 0);
             from = device::opaque(from + operand.stride);
         }
-#pragma unroll
-        for (int q = 0; q < depth; ++q) to[q * extent + row] = values[q];
-    }
+    };
+    if (columns == depth)
+        copy([&](int row, int) { return row < rows; });
+    else
+        copy([&](int row, int q) { return row < rows && q < columns; });
 }
 
-/// Where products are given by pointers. One thread asks the copy engine for the tiles of matrices
-/// that begin at 16 bytes; all turn those of A, if its neighbours lie along k, and copy the others.
+/// Where each matrix is read as it lies. One thread asks the copy engine for the tiles of those
+/// that it can read; all turn A's, if its neighbours lie along k, and copy elements of the others.
 template <PipelinedForm f>
-__device__ __forceinline__ void load_by_pointers(const PipelinedWork& work,
-                                                 PipelinedShared<f>& shared) {
+__device__ __forceinline__ void load_in_place(const PipelinedWork& work,
+                                              PipelinedShared<f>& shared) {
     constexpr GemmTile t = f.tile();
     constexpr int block_k = t.block_k;
     constexpr unsigned a_bytes = block_k * t.block_m * sizeof(float);
     constexpr unsigned b_bytes = block_k * t.block_n * sizeof(float);
     const int thread = static_cast<int>(threadIdx.x) - t.multipliers();
+    const PipelinedInPlace& x = work.in_place;
     PipelinedRing<f> ring(shared, 1);
     PipelinedTurn turned(work.a, &shared.a[0][0][0], thread);
     for_each_piece<f>(work, [&](const PipelinedPiece& piece, unsigned) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
         const int j = static_cast<int>(place.j) * t.block_n;
-        const float* const a = work.pointers.a[place.product];
-        const float* const b = work.pointers.b[place.product];
-        const bool a_aligned = has_pointer_map(a), b_mapped = has_pointer_map(b);
-        const bool a_mapped = a_aligned && !work.a.turned;
-        const device::TileMap* const a_map = work.pointers.a_maps + place.product;
-        const device::TileMap* const b_map = work.pointers.b_maps + place.product;
+        const float* const a = x.a.data(place.product);
+        const float* const b = x.b.data(place.product);
+        const bool a_vectors = x.a_vectors && begins_at_vector(a);
+        const bool a_mapped = a_vectors && !work.a.turned;
+        const bool b_mapped = x.b_vectors && begins_at_vector(b);
+        const device::TileMap* const a_map = x.a_maps + place.product;
+        const device::TileMap* const b_map = x.b_maps + place.product;
         if (thread == 0) {
             if (a_mapped) device::acquire_tile_map(a_map);
             if (b_mapped) device::acquire_tile_map(b_map);
@@ -214,17 +227,20 @@ __device__ __forceinline__ void load_by_pointers(const PipelinedWork& work,
             const auto full = ring.full();
             const int p = static_cast<int>(step) * block_k;
             if (work.a.turned) {
-                if (a_aligned && step < end_whole)
-                    turned.read<true>();
+                if (step == end_whole)
+                    turned.read<PipelinedReads::some>(0, static_cast<int>(work.k % block_k));
+                else if (a_vectors)
+                    turned.read<PipelinedReads::vectors>();
                 else
-                    turned.read<false>(
-                        0, step < end_whole ? block_k : static_cast<int>(work.k % block_k));
+                    turned.read<PipelinedReads::elements>();
             }
             ring.wait_empty();
             float* const a_tile = &shared.a[ring.stage()][0][0];
             float* const b_tile = &shared.b[ring.stage()][0][0][0];
             if (thread == 0) {
                 device::arrive_expecting(full, bytes);
+                // What threads have copied there, of the product before, was read.
+                if (bytes > 0) device::publish_shared_to_copies();
                 if (a_mapped)
                     device::copy_tile(device::SharedPointer<float>(a_tile).address(), *a_map, p, i,
                                       full);
@@ -239,9 +255,8 @@ __device__ __forceinline__ void load_by_pointers(const PipelinedWork& work,
             } else if (!a_mapped) {
                 copy_elements<t.block_m>(a_tile, work.a, a, i, p, work.k, thread);
             }
-            // Where the next product's tiles may come by the copy engine.
-            if (!b_mapped || !a_mapped) device::publish_shared_to_copies();
-            device::arrive(full);
+            device::arrive(full);  // for what it has stored; and for what it has asked for
+            device::arrive_when_copied(full);
         }
     });
 }

@@ -25,15 +25,15 @@ constexpr GemmTile pipelined_tile_of(int parts) {
 /// What a block's tile is made of. Parts of its warps that multiply have a tile of their own each:
 /// of a product, or, in a sliced form, of a slice of one product's k.
 struct PipelinedForm {
-    int parts = 1;             // 1, 2 or 4
-    bool a_by_rows = false;    // how A's tiles lie: row by row, or k by k
-    bool sliced = false;       // of 4 parts
-    bool by_pointers = false;  // of 1 part: where a batch's matrices are, the device alone knows
+    int parts = 1;           // 1, 2 or 4
+    bool a_by_rows = false;  // how A's tiles lie: row by row, or k by k
+    bool sliced = false;     // of 4 parts
+    bool in_place = false;   // of 1 part, for batches: each matrix is read as it lies
 
     constexpr GemmTile tile() const { return pipelined_tile_of(parts); }
     constexpr int products() const { return sliced ? 1 : parts; }
     /// Whether tiles may be cut along k, and C lie in columns: not if it is for batches alone.
-    constexpr bool cuts() const { return products() == 1 && !by_pointers; }
+    constexpr bool cuts() const { return products() == 1 && !in_place; }
     /// Elements of a product's k that a step takes.
     constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
     /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;

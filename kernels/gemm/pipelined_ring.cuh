@@ -8,6 +8,7 @@
 
 #include <device.hpp>
 
+#include "batched_operands.hpp"
 #include "pipelined_plan.hpp"
 #include "tinyblas/view.hpp"
 
@@ -26,11 +27,13 @@ struct PipelinedOperand {
     std::int64_t apart;
 };
 
-/// By pointers, a batch's matrices; and the copy engine's maps of A, if no threads turn it, and of
-/// B, of those that begin at 16 bytes.
-struct PipelinedPointers {
-    const float *const *a, *const *b;
-    float* const* c;
+/// A batch whose matrices are read each as it lies.
+struct PipelinedInPlace {
+    GemmBatchOperand<const float> a, b;  // (m, k), (n, k)
+    GemmBatchOperand<float> c;
+    // Whether lines are multiples of 16 bytes apart. Then those that begin at 16 bytes have maps
+    // for the copy engine, but for A that threads turn.
+    bool a_vectors, b_vectors;
     const device::TileMap *a_maps, *b_maps;
 };
 
@@ -48,7 +51,7 @@ struct PipelinedWork {
     unsigned products;     // of a batch
     bool early;            // the next kernel may start at once
     float one = 1;         // which the compiler does not know
-    PipelinedPointers pointers = {};
+    PipelinedInPlace in_place = {};
 };
 
 /// Of a batch's products, number `number` of a tile; there may be none.

@@ -210,8 +210,8 @@ class PipelinedSums {
         const unsigned number = f.sliced ? 0 : static_cast<unsigned>(part());
         const unsigned own = product_of<f>(work, place, number);
         if (f.products() > 1 && own >= work.products) return;
-        if (f.by_pointers)
-            c.data = work.pointers.c[own];
+        if (f.in_place)
+            c.data = work.in_place.c.data(own);
         else
             c.data += own * work.c_apart;
         if (c.column_stride == 1 && c.row_stride % 4 == 0 && c.columns % 4 == 0 &&

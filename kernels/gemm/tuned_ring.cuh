@@ -28,10 +28,10 @@
 
 #include <device.hpp>
 
+#include "batch_maps.hpp"
 #include "batched_operands.hpp"
 #include "divisor.hpp"
 #include "gate.hpp"
-#include "pointer_maps.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -122,8 +122,8 @@ struct GemmRingBlockMaps {
         device::wait_for_launcher();
         const float* const first = work.x.a.pointers[blockIdx.y];
         const float* const second = work.x.b.pointers[blockIdx.y];
-        a = has_pointer_map(first) ? work.maps + blockIdx.y : nullptr;
-        b = has_pointer_map(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
+        a = begins_at_vector(first) ? work.maps + blockIdx.y : nullptr;
+        b = begins_at_vector(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
     }
     __device__ __forceinline__ bool all() const { return a && b; }
 };
