@@ -20,6 +20,8 @@
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
 //                lie along k, these tiles stay so (pipelined_rows.cuh): no one turns them
+//   in place     of a batch whose matrices have no map in common, by pointers, too: each has one of
+//                its own (batch_maps.cuh), or the warps that load copy its elements
 //   sliced form  for C of mid size, which want more tiles: of 128 x 64, and a step has 64 k, in
 //                four slices, for two warps each. Sums pass from slice to slice; each goes to its
 //                next tile meanwhile. Blocks for which there is no tile help others with theirs:
