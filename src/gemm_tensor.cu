@@ -57,11 +57,10 @@ unsigned blocks_on(const Context& context, const GemmTensorPlan& plan, std::int6
 }
 
 void launch(device::Stream stream, GemmTensorWork work, std::int64_t count) {
+    const MatrixView<double>& c = work.c.first;
     const std::int64_t k = work.a.first.columns;
-    constexpr double cached = 120e6;  // bytes, of which the L2 cache holds a part
-    work.ahead = k >= 512 && static_cast<double>(count) *
-                                     gemm_tensor_bytes(work.c.first.rows, work.c.first.columns, k) >
-                                 cached;
+    work.ahead = gemm_tensor_reads_ahead(
+        k, static_cast<double>(count) * gemm_tensor_bytes(c.rows, c.columns, k));
     const auto& layouts = launchers[static_cast<std::size_t>(work.plan.entry)];
     layouts[(along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u)](stream, work);
 }

@@ -361,6 +361,14 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     for (const auto& [n, count, entry] :
          {std::tuple(512, 64, 0), {128, 512, 2}, {64, 1000, 2}, {320, 64, 2}, {512, 2, 3}})
         expect({n, n, n, count}, GemmBatchRoute::tensor, entry);
+    // From memory, high tiles read twice as much of A for each B.
+    for (const std::int64_t count : {32, 512})
+        expect({2048, 64, 2048, count}, GemmBatchRoute::tensor, 1);
+    // Tiles that fill a GPU together need not be cut one product after the other; of a product that
+    // fills it alone, or too few, they are.
+    expect({4096, 64, 4096, 8}, GemmBatchRoute::tensor, 1);
+    for (const auto& [m, n, count] : {std::tuple(4096, 64, 3), {2048, 2048, 8}})
+        expect({m, n, 4096, count}, GemmBatchRoute::one_by_one, -1);
     // Turning an operand takes time, which the rung tensor does not.
     expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);
     expect({64, 64, 64, 64, false, true}, GemmBatchRoute::tensor, 3);

@@ -135,6 +135,12 @@ constexpr double gemm_tensor_bytes(std::int64_t m, std::int64_t n, std::int64_t 
 }
 inline constexpr double gemm_tensor_bytes_in_microsecond = 3.9e6;
 
+/// Whether, of lines along k, the L2 cache gets 256 bytes at a time: where operands come from
+/// memory, for caches hold but a part, and k is so long that few bytes are not used.
+constexpr bool gemm_tensor_reads_ahead(std::int64_t k, double bytes) {
+    return k >= 512 && bytes > 120e6;
+}
+
 /// The same for a GPU whose memory could move so many bytes a second by its clock and bus (an
 /// H200's: 4.81e12); 0: unknown.
 constexpr double gemm_tensor_bytes_in_microsecond_of(double memory_speed) {

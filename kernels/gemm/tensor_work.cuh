@@ -54,9 +54,7 @@ struct GemmTensorWork {
     TensorDivisors divide{plan};
     // Whether C is read. To compare doubles there, loaders would wait for the busy tensor cores.
     bool reads_c = beta != 0 && !plan.sums_apart;
-    // Of lines along k, the L2 cache gets 256 bytes at a time: where operands come from memory, and
-    // k is so long that few bytes are not used.
-    bool ahead = false;
+    bool ahead = false;  // gemm_tensor_reads_ahead
 };
 
 /// A product's matrix. In tiles of small products without a branch, which makes them 0.15 us slower
