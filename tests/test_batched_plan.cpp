@@ -367,7 +367,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     // Tiles that fill a GPU together need not be cut one product after the other; of a product that
     // fills it alone, or too few, they are.
     expect({4096, 64, 4096, 8}, GemmBatchRoute::tensor, 1);
-    for (const auto& [m, n, count] : {std::tuple(4096, 64, 3), {2048, 2048, 8}})
+    for (const auto& [m, n, count] : {std::tuple(4096, 64, 6), {2048, 2048, 8}})
         expect({m, n, 4096, count}, GemmBatchRoute::one_by_one, -1);
     // Turning an operand takes time, which the rung tensor does not.
     expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);
