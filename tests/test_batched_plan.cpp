@@ -364,6 +364,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     // From memory, high tiles read twice as much of A for each B.
     for (const std::int64_t count : {32, 512})
         expect({2048, 64, 2048, count}, GemmBatchRoute::tensor, 1);
+    expect({2048, 128, 2048, 512}, GemmBatchRoute::tensor, 0);
     // Tiles that fill a GPU together need not be cut one product after the other; of a product that
     // fills it alone, or too few, they are.
     expect({4096, 64, 4096, 8}, GemmBatchRoute::tensor, 1);

@@ -127,7 +127,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
                                               t.block_k, 0, Scalar::float64);
         // Twice the rows of A for each B: where that is narrow, 4 % less on an H200, up to 3 on an
         // H100.
-        const bool narrow = x.n <= 128 && gemm_tensor_reads_ahead(x.k, x.bytes_of_doubles());
+        const bool narrow = x.n <= t.block_n && gemm_tensor_reads_ahead(x.k, x.bytes_of_doubles());
         if (e == 1 && narrow) time *= 0.97;
         fastest.consider({GemmBatchRoute::tensor, e, most}, time);
     }
