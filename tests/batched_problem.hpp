@@ -17,6 +17,13 @@ struct Along {
 };
 inline constexpr Along below = {}, beside = {.columns = true};
 
+/// Side by side across the lines, of which those of four matrices are a multiple of 16 bytes: all
+/// matrices begin at one, or, if `odd`, one of four does.
+constexpr Along across_lines(bool by_column, std::int64_t rows, std::int64_t columns, bool odd) {
+    const std::int64_t extent = by_column ? rows : columns;
+    return {!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
+}
+
 /// `count` matrices of rows x columns.
 template <class T>
 class BatchOperand {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "batched_problem.hpp"
+#include "large_buffer.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
 #endif
@@ -39,6 +40,15 @@ class GemmPipelined : public testing::Test {
         enqueue_gemm_pipelined(context_, call, plan);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context_);
         return plan;
+    }
+    /// Of integers, with an alpha that is not 1. `reads_c`: beta is -1, else 0.
+    static GemmProblem<float> of_integers(const Shape& shape, std::uint64_t seed, const Storage& a,
+                                          const Storage& b, bool reads_c) {
+        GemmProblem<float> p(shape, seed, a, b);
+        p.alpha = 2;
+        p.beta = reads_c ? -1 : 0;
+        p.fill_integers();
+        return p;
     }
     void expect_exact(GemmProblem<float>& p) {
         p.fill_integers();
@@ -169,12 +179,8 @@ TEST_F(GemmPipelined, RowsOfABatchAreMultipliedAsTheyLie) {
 
 /// Matrices that are read as they lie, by pointers and not: that begin at 16 bytes and others, of a
 /// product one, both or neither, and from product to product; whose lines do and do not; more tiles
-/// than blocks; k that is and is not a multiple of a step.
+/// than blocks; k that is and is not a multiple of a step; every C, NaN where it is not read.
 TEST_F(GemmPipelined, BatchesReadAsTheyLie) {
-    const auto along = [](bool by_column, std::int64_t rows, std::int64_t columns, bool odd) {
-        const std::int64_t extent = by_column ? rows : columns;
-        return Along{!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
-    };
     int number = 0;
     for (const auto& [shape, count] :
          {std::pair(Shape{130, 262, 40}, 4), {Shape{131, 37, 35}, 3}, {Shape{20, 24, 16}, 140}})
@@ -182,13 +188,16 @@ TEST_F(GemmPipelined, BatchesReadAsTheyLie) {
             for (const int odd : {0, 1, 2, 3})
                 for (const bool by_pointers : {false, true}) {
                     if (count == 140 && odd % 3 != 0) continue;
+                    ++number;
                     BatchProblem<float> p(
                         shape, count,
-                        {along(a == 1, shape.m, shape.k, odd % 2 == 1),
-                         along(false, shape.k, shape.n, odd / 2 == 1), Along{true, ++number % 2}},
-                        {storages[a], storages[0], storages[0]});
+                        {across_lines(a == 1, shape.m, shape.k, odd % 2 == 1),
+                         across_lines(false, shape.k, shape.n, odd / 2 == 1),
+                         Along{true, number % 2}},
+                        {storages[a], storages[0], storages[number % output_storages]});
                     p.fill_integers();
-                    p.beta = odd == 1 ? 0 : -1;
+                    p.beta = odd % 2 == 1 ? 0 : -1;
+                    if (p.beta == 0) p.c.fill(poison<float>);
                     for (auto* operand : p.operands()) operand->upload(context_);
                     const Matrix<float*> array = on_device(context_, p.pointers());
                     float* const* const pointers = array.view().data;
@@ -205,6 +214,45 @@ TEST_F(GemmPipelined, BatchesReadAsTheyLie) {
                     for (auto* operand : p.operands()) operand->download(context_);
                     EXPECT_TRUE(exact(p)) << p << ", odd " << odd << by_pointers;
                 }
+}
+
+/// Matrices, of three the last, and rows that lie past 2^31 elements.
+TEST_F(GemmPipelined, BatchesReadAsTheyLieFarApart) {
+    constexpr std::int64_t count = 3, apart = (std::int64_t{1} << 30) + 7;
+    constexpr std::int64_t rows_apart = (std::int64_t{1} << 27) + 1;
+    constexpr Shape shape = {17, 18, 19};
+    constexpr std::int64_t elements = 2 * apart + 19 * rows_apart;
+    LargeBuffer<float> buffers[] = {LargeBuffer<float>(elements), LargeBuffer<float>(elements),
+                                    LargeBuffer<float>(elements)};
+    for (LargeBuffer<float>& buffer : buffers)
+        if (!buffer) GTEST_SKIP() << no_room<float>(3, elements);
+    for (const bool far_rows : {false, true}) {
+        BatchProblem<float> p(shape, count);
+        p.fill_integers();
+        for (auto* operand : p.operands()) operand->upload(context_);
+        for (auto* operand : p.operands()) operand->download(context_);
+        const std::int64_t next = far_rows ? 100 : apart;
+        std::array<MatrixView<float>, 3> first;
+        for (std::size_t operand = 0; operand < 3; ++operand)
+            for (std::int64_t e = 0; e < count; ++e) {
+                const MatrixView<float> here = p.operands()[operand]->before(e);
+                const MatrixView<float> there = {buffers[operand].data() + e * next, here.rows,
+                                                 here.columns, far_rows ? rows_apart : here.columns,
+                                                 1};
+                copy(context_, here, there);
+                if (e == 0) first[operand] = there;
+            }
+        enqueue_gemm_pipelined_in_place(
+            context_,
+            {p.alpha, {first[0], next}, {first[1], next}, p.beta, {first[2], next}, count});
+        for (std::int64_t e = 0; e < count; ++e) {
+            MatrixView<float> there = first[2];
+            there.data += e * next;
+            copy(context_, there, p.c.after(e));
+        }
+        context_.synchronize();
+        EXPECT_TRUE(exact(p)) << far_rows;
+    }
 }
 
 TEST_F(GemmPipelined, BatchesOfTheLibrary) {
@@ -476,20 +524,14 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
          {Case{{20, 30, 500}, 3, 0}, Case{{129, 67, 300}, 4, 0}, Case{{200, 128, 450}, 7, 0},
           Case{{200, 128, 450}, 7, 0, 2}, Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4}})
         for (const int a : {0, 1, 3}) {
-            GemmProblem<float> p(one.shape, one.blocks + static_cast<std::uint64_t>(a),
-                                 storages[a]);
-            p.alpha = 2;
-            p.beta = a == 1 ? 0 : -1;
-            p.fill_integers();
+            auto p = of_integers(one.shape, one.blocks + static_cast<std::uint64_t>(a), storages[a],
+                                 storages[0], a != 1);
             run_cut(p, PipelinedForms::sliced,
                     {.blocks = one.blocks, .helped = one.helped, .margin = one.margin});
             EXPECT_TRUE(exact(p)) << one.blocks;
             const auto [m, n, k] = one.shape;
-            GemmProblem<float> q({n, m, k}, one.blocks + static_cast<std::uint64_t>(a), storages[0],
-                                 storages[a]);
-            q.alpha = 2;
-            q.beta = a == 1 ? -1 : 0;
-            q.fill_integers();
+            auto q = of_integers({n, m, k}, one.blocks + static_cast<std::uint64_t>(a), storages[0],
+                                 storages[a], a == 1);
             run_cut(q, PipelinedForms::sliced,
                     {.blocks = one.blocks, .helped = one.helped, .margin = one.margin}, true);
             EXPECT_TRUE(exact(q)) << one.blocks;
@@ -507,11 +549,8 @@ TEST_F(GemmPipelined, ExactWhereEachTileHasAsManyPieces) {
         for (const Case& one : {Case{{20, 30, 500}, 0, 2}, Case{{129, 67, 330}, 0, 5},
                                 Case{{260, 600, 330}, 4, 3}, Case{{390, 330, 200}, 5, 2}})
             for (const int a : {0, 1, 3}) {
-                GemmProblem<float> p(one.shape, one.each + static_cast<std::uint64_t>(a),
-                                     storages[a]);
-                p.alpha = 2;
-                p.beta = a == 1 ? 0 : -1;
-                p.fill_integers();
+                auto p = of_integers(one.shape, one.each + static_cast<std::uint64_t>(a),
+                                     storages[a], storages[0], a != 1);
                 const bool whole = forms == PipelinedForms::whole;
                 for (const bool sums_apart : {false, true}) {
                     if (sums_apart && !whole) continue;

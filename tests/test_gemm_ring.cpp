@@ -89,22 +89,16 @@ TEST_F(SmallGemmRing, PointersToWhereverMatricesBegin) {
     Context without;
     without.set_scratch(little.view().data, 64 * sizeof(float));
     constexpr std::int64_t count = 4;
-    // Lines that are multiples of 16 bytes apart. With `odd`, one matrix of four begins at 16
-    // bytes.
-    const auto along = [](bool by_column, std::int64_t rows, std::int64_t columns, bool odd) {
-        const std::int64_t extent = by_column ? rows : columns;
-        return Along{!by_column, (4 - extent % 4) % 4 + (odd ? 1 : 0)};
-    };
     int number = 0;
     for (const Shape shape : {Shape{68, 40, 272}, Shape{33, 70, 276}, Shape{64, 64, 282}})
         for (const int a : {0, 1})
             for (const int b : {0, 1})
                 for (const int odd : {0, 1, 2, 3}) {
-                    BatchProblem<float> p(
-                        shape, count,
-                        {along(a == 1, shape.m, shape.k, odd % 2 == 1),
-                         along(b == 1, shape.k, shape.n, odd / 2 == 1), Along{true, ++number % 2}},
-                        {storages[a], storages[b], storages[0]});
+                    BatchProblem<float> p(shape, count,
+                                          {across_lines(a == 1, shape.m, shape.k, odd % 2 == 1),
+                                           across_lines(b == 1, shape.k, shape.n, odd / 2 == 1),
+                                           Along{true, ++number % 2}},
+                                          {storages[a], storages[b], storages[0]});
                     p.given = Given::by_pointers;
                     p.fill_normal();
                     p.alpha = 0.7f;

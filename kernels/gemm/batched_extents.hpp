@@ -43,9 +43,8 @@ enum class GemmBatchRoute {
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
-    pipelined,  // `entry`: products side by side in a tile; 0: one, whose matrices are read as they
-                // lie
-    tensor,     // `entry`: of gemm_tensor_table
+    pipelined,   // `entry`: products side by side in a tile; 0: in place
+    tensor,      // `entry`: of gemm_tensor_table
 };
 
 struct GemmBatchPlan {
