@@ -188,6 +188,7 @@ TEST_F(GemmPipelined, BatchesReadAsTheyLie) {
             for (const int odd : {0, 1, 2, 3})
                 for (const bool by_pointers : {false, true}) {
                     if (count == 140 && odd % 3 != 0) continue;
+                    if (count != 4 && by_pointers != (odd % 2 == a)) continue;
                     ++number;
                     BatchProblem<float> p(
                         shape, count,
