@@ -163,33 +163,54 @@ __device__ __forceinline__ void turn_stages(const PipelinedWork& work,
     });
 }
 
-/// All threads ask for the elements of a tile of `extent` rows, k by k; of rows and k that do not
-/// exist, for zeros. `data`: of a matrix whose neighbours share k. Its tile begins with row `first`
-/// and number `p` of `k`. The fewer instructions, the better: multipliers leave few turns to issue.
+/// A thread's share of tiles of `extent` rows whose elements all threads ask for, of a matrix whose
+/// neighbours share k: a warp has four lines of k; of rows and k that do not exist, zeros.
+/// Multipliers leave few turns to issue, and who waits for what the instruction before makes loses
+/// its own: so addresses are few, and do not depend on each other.
 template <int extent>
-__device__ __forceinline__ void copy_elements(float* tile, const PipelinedOperand& operand,
-                                              const float* data, std::int64_t first, std::int64_t p,
-                                              std::int64_t k, int thread) {
-    constexpr int depth = pipelined_tile.block_k, threads = pipelined_tile.loaders;
-    const std::int64_t left = operand.rows - first;
-    const int rows = static_cast<int>(left < extent ? left : extent) - thread;
-    const int columns = static_cast<int>(k - p < depth ? k - p : depth);
-    const float* from = data + p * operand.stride + first + thread;
-    const device::SharedPointer<float> to(tile + thread);
-    const auto copy = [&](auto exists) {
+class PipelinedElements {
+    static constexpr int depth = pipelined_tile.block_k;
+    static constexpr int lines = depth * 32 / pipelined_tile.loaders;  // of a warp
+
+  public:
+    __device__ __forceinline__ explicit PipelinedElements(int thread)
+        : line_(thread / 32 * lines), lane_(thread % 32) {}
+
+    /// `data`: of the product's matrix, of which the tile begins with row `first`.
+    __device__ __forceinline__ void begin(const PipelinedOperand& operand, const float* data,
+                                          std::int64_t first) {
+        const std::int64_t left = operand.rows - first;
+        rows_ = static_cast<int>(left < extent ? left : extent) - lane_;
+        from_ = data + (line_ * operand.stride + first + lane_);
+    }
+    /// To a stage, of which `columns` k exist.
+    __device__ __forceinline__ void copy(float* tile, std::int64_t stride, int columns) {
+        const device::SharedPointer<float> to(tile + (line_ * extent + lane_));
+        const auto copy = [&](auto exists) {
+            const float* from[lines];
 #pragma unroll
-        for (int q = 0; q < depth; ++q) {
+            for (int q = 0; q < lines; ++q) from[q] = device::opaque(from_ + q * stride);
+            constexpr int at_once = 128;  // rows, for which there are predicates
 #pragma unroll
-            for (int row = 0; row < extent; row += threads)
-                device::copy_async<1>(to + (q * extent + row), from + row, exists(row, q) ? 1 : 0);
-            from = device::opaque(from + operand.stride);
-        }
-    };
-    if (columns == depth)
-        copy([&](int row, int) { return row < rows; });
-    else
-        copy([&](int row, int q) { return row < rows && q < columns; });
-}
+            for (int part = 0; part < extent; part += at_once)
+#pragma unroll
+                for (int q = 0; q < lines; ++q)
+#pragma unroll
+                    for (int row = part; row < part + at_once; row += 32)
+                        device::copy_async<1>(to + (q * extent + row), from[q] + row,
+                                              exists(row, q) ? 1 : 0);
+        };
+        if (columns >= depth)
+            copy([&](int row, int) { return row < rows_; });
+        else
+            copy([&](int row, int q) { return row < rows_ && line_ + q < columns; });
+        from_ += depth * stride;
+    }
+
+  private:
+    int line_, lane_, rows_ = 0;
+    const float* from_ = nullptr;
+};
 
 /// Where each matrix is read as it lies. One thread asks the copy engine for the tiles of those
 /// that it can read; all turn A's, if its neighbours lie along k, and copy elements of the others.
@@ -204,6 +225,8 @@ __device__ __forceinline__ void load_in_place(const PipelinedWork& work,
     const PipelinedInPlace& x = work.in_place;
     PipelinedRing<f> ring(shared, 1);
     PipelinedTurn turned(work.a, &shared.a[0][0][0], thread);
+    PipelinedElements<t.block_m> a_elements(thread);
+    PipelinedElements<t.block_n> b_elements(thread);
     for_each_piece<f>(work, [&](const PipelinedPiece& piece, unsigned) {
         const auto place = work.load.place(piece.tile);
         const int i = static_cast<int>(place.i) * t.block_m;
@@ -220,6 +243,8 @@ __device__ __forceinline__ void load_in_place(const PipelinedWork& work,
             if (b_mapped) device::acquire_tile_map(b_map);
         }
         turned.begin(work.a, a, i, 0);
+        a_elements.begin(work.a, a, i);
+        b_elements.begin(work.b, b, j);
         const unsigned bytes = (a_mapped ? a_bytes : 0) + (b_mapped ? b_bytes : 0);
         const auto end_whole = static_cast<unsigned>(work.k / block_k);
 #pragma unroll 1
@@ -248,12 +273,13 @@ __device__ __forceinline__ void load_in_place(const PipelinedWork& work,
                     device::copy_tile(device::SharedPointer<float>(b_tile).address(), *b_map, p, j,
                                       full);
             }
-            if (!b_mapped) copy_elements<t.block_n>(b_tile, work.b, b, j, p, work.k, thread);
+            const auto left = static_cast<int>(work.k) - p;
+            if (!b_mapped) b_elements.copy(b_tile, work.b.stride, left);
             if (work.a.turned) {
                 turned.write(ring.stage());
                 turned.advance();
             } else if (!a_mapped) {
-                copy_elements<t.block_m>(a_tile, work.a, a, i, p, work.k, thread);
+                a_elements.copy(a_tile, work.a.stride, left);
             }
             device::arrive(full);  // for what it has stored; and for what it has asked for
             device::arrive_when_copied(full);
