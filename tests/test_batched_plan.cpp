@@ -311,11 +311,14 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
         EXPECT_EQ(plan({256, n, 512, 1000}, 1000).entry, entry) << n;
     EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
     EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
-    // The ring, if the copy engine brings its tiles, not if elements come one by one.
+    // The ring, even if elements come one by one, but not if those lie along k.
     GemmBatchExtents x = {320, 192, 320, 132};
-    EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tuned);
-    EXPECT_EQ(plan(x, 0).entry, 0);
-    x.loads = GemmRingLoads::elements;
+    for (const auto loads : {GemmRingLoads::mapped, GemmRingLoads::elements}) {
+        x.loads = loads;
+        EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tuned);
+        EXPECT_EQ(plan(x, 0).entry, 0);
+    }
+    x.b_along_k = true;
     EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tile);
     // Rows beyond a grid's y, which other tiles cannot have.
     EXPECT_EQ(plan({std::int64_t{1} << 22, 64, 64, 4}, 4).route, pipelined);

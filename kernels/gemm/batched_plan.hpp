@@ -87,7 +87,7 @@ struct GemmBatchFastest {
                                 static_cast<double>(x.n) *
                                 static_cast<double>(x.b_shared ? 1 : each) /
                                 pipelined_costs.packed_bytes;
-            if (x.in_place) time = 2 + time * (1 + 0.05 * x.by_elements);  // maps first
+            if (x.in_place) time = 2 + time * (1 + 0.03 * x.by_elements);  // maps first
             consider({GemmBatchRoute::pipelined, x.in_place ? 0 : products, each},
                      static_cast<double>(launches) * time);
         }

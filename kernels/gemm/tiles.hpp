@@ -165,8 +165,8 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
                                {3.0, 0.0263, 0.0226, 0.45},
                                {2.2, 0.035, 0.0255, 0.2},
-                               {3.8, 0.045, 0.0295, 0.25},
-                               {3.8, 0.05, 0.044, 0.25}};
+                               {2.9, 0.028, 0.023, 0.25},
+                               {2.9, 0.028, 0.0238, 0.25}};
     const Times& time = times[static_cast<int>(loads)];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
@@ -178,7 +178,13 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     const double of_k = shares > time.latency ? shares : time.latency;
     // Where both lie along k, blocks of a batch that follow each other fill what others leave.
     const double both = follow && count > 1 ? 1.15 : 1.3;
-    const double as_they_lie = !b_along_k ? 1 : a_along_k ? both : 1.1;
+    const bool elements = loads >= GemmRingLoads::elements_of_one;
+    const double as_they_lie = elements     ? (!b_along_k  ? (a_along_k ? 1.13 : 1)
+                                               : a_along_k ? 1.37
+                                                           : 1.5)
+                               : !b_along_k ? 1
+                               : a_along_k  ? both
+                                            : 1.1;
     return time.start + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
 }

@@ -126,13 +126,18 @@ struct GemmRingBlockMaps {
         b = begins_at_vector(second) ? work.maps + work.x.count + blockIdx.y : nullptr;
     }
     __device__ __forceinline__ bool all() const { return a && b; }
+    __device__ __forceinline__ bool any() const { return a || b; }
 };
 
-/// The warp's part in bringing an operand's tiles. `along_k`: they lie so.
+/// The warp's part in bringing an operand's tiles: in eight passes, of 8 rows where these lie along
+/// k (`along_k`), else of 2 lines of k; in each a lane has 16 bytes or four elements. Multipliers
+/// leave few turns to issue, and who waits for what the instruction before makes loses its own: so
+/// addresses are few, and do not depend on each other.
 template <bool along_k>
 class GemmRingLoader {
     static constexpr int extent = gemm_ring_tile.block_m, depth = gemm_ring_tile.block_k;
     static_assert(extent == gemm_ring_tile.block_n && depth == 16);
+    static constexpr int passes = 8, lines = along_k ? 8 : 2, lanes = 32 / lines;  // of a line
 
   public:
     /// `operand`: rows are the index that it shares with C, of which the tile's begin at `first`.
@@ -141,66 +146,66 @@ class GemmRingLoader {
         : vectors_((along_k ? operand.column_stride : operand.row_stride) == 1 &&
                    (along_k ? operand.row_stride : operand.column_stride) % 4 == 0 &&
                    reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0),
-          to_(tiles) {
+          to_(tiles),
+          step_((along_k ? operand.row_stride : operand.column_stride) * lines),
+          next_(operand.column_stride * depth),
+          along_(along_k ? operand.column_stride : operand.row_stride) {
         // A lane's first element or vector: its row and k.
-        const int width = vectors_ ? 4 : 1, line = (along_k ? depth : extent) / width;
-        const int across = lane / line, along = lane % line * width;
-        row_ = along_k ? across : along;
-        p_ = along_k ? along : across;
-        step_ = (along_k ? operand.row_stride : operand.column_stride) * (vectors_ ? 32 / line : 1);
-        if (along_k && !vectors_) step_ *= 2;
-        turn_ = operand.row_stride;
-        next_ = operand.column_stride * depth;
-        rows_ = static_cast<int>(operand.rows - first < extent ? operand.rows - first : extent);
+        const int along = lane % lanes * (vectors_ ? 4 : 1);
+        row_ = along_k ? lane / lanes : along;
+        p_ = along_k ? along : lane / lanes;
+        const std::int64_t left = operand.rows - first;
+        rows_ = static_cast<int>(device::opaque(  // not found out at each step
+            static_cast<unsigned>(left < extent ? left : extent)));
         from_ = operand.data + (first + row_) * operand.row_stride + p_ * operand.column_stride;
     }
 
-    /// Asks for the next tile, of which `columns` k exist; what does not is zero.
+    /// Whether a line's neighbours lie side by side.
+    __device__ __forceinline__ bool in_lines() const { return along_ == 1; }
+    __device__ __forceinline__ bool by_elements() const { return !vectors_; }
+
+    /// Asks for the next tile, of which `columns` k exist; rows and k that do not are zero. Whole:
+    /// all k do, and a line's neighbours lie side by side. `elements`: by_elements().
+    template <bool whole, bool elements>
     __device__ __forceinline__ void load(int stage, int columns) {
         const auto to = to_ + stage * (extent * depth);
-        if (vectors_)
-            load_vectors(to, columns);
+        if (!elements && vectors_)
+            copy<4, whole>(to, columns);
         else
-            load_elements(to, columns);
+            copy<1, whole>(to, columns);
         from_ += next_;
     }
 
   private:
-    __device__ __forceinline__ void load_vectors(device::SharedPointer<float> to, int columns) {
-        const float* from = from_;
-        const int left = along_k ? columns - p_ : rows_ - row_;  // of the vector, and beyond
-        const int valid = left < 0 ? 0 : left < 4 ? left : 4;
-        const int first = along_k ? row_ * depth + (p_ / 4 ^ row_ / 2 % 4) * 4 : p_ * extent + row_;
-        constexpr int lines = along_k ? 8 : 2;  // at a time
+    template <int width, bool whole>
+    __device__ __forceinline__ void copy(device::SharedPointer<float> to, int columns) const {
+        constexpr int at_once = whole ? 4 : 1;
+#pragma unroll(whole ? passes : 1)
+        for (int first = 0; first < passes; first += at_once) {
+            const float* from[at_once];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            const bool exists = along_k ? row_ + lines * i < rows_ : p_ + lines * i < columns;
-            device::copy_async<4>(to + first + i * lines * (along_k ? depth : extent), from,
-                                  exists ? valid : 0);
-            from += step_;
-        }
-    }
-
-    __device__ __forceinline__ void load_elements(device::SharedPointer<float> to, int columns) {
-        const float* from = from_;
-#pragma unroll 8
-        for (int i = 0; i < 32; ++i) {
-            // Two rows at a time, or of two halves of a line one after the other.
-            const int row = along_k ? row_ + 2 * i : row_ + i % 2 * 32, p = along_k ? p_ : i / 2;
-            const int place =
-                along_k ? row * depth + (p / 4 ^ i % 4) * 4 + p % 4 : p * extent + row;
-            const bool exists = row < rows_ && p < columns;
-            device::copy_async<1>(to + place, from + (!along_k && i % 2 == 1 ? 32 * turn_ : 0),
-                                  exists ? 1 : 0);
-            if (along_k || i % 2 == 1) from += step_;
+            for (int q = 0; q < at_once; ++q) from[q] = device::opaque(from_ + (first + q) * step_);
+#pragma unroll
+            for (int copy = 0; copy < at_once * 4 / width; ++copy) {
+                const int e = copy % (4 / width), q = copy / (4 / width), pass = first + q;
+                const int row = row_ + (along_k ? lines * pass : lanes * e);
+                const int p = p_ + (along_k ? lanes * e : lines * pass);
+                const int left = along_k ? (whole ? width : columns - p) : rows_ - row;
+                const bool exists = along_k ? row < rows_ : whole || p < columns;
+                device::copy_async<width>(
+                    to + (along_k ? row * depth + (p / 4 ^ row_ / 2) * 4 + p % 4
+                                  : p * extent + row),
+                    from[q] + e * lanes * (whole ? 1 : along_),
+                    !exists || left < 0 ? 0 : left < width ? left : width);
+            }
         }
     }
 
     bool vectors_;
     device::SharedPointer<float> to_;
-    const float* from_;
-    std::int64_t step_, turn_, next_;  // in elements: to the next line, row, tile
+    std::int64_t step_, next_, along_;  // in elements: to the next pass, tile, neighbour
     int row_, p_, rows_;
+    const float* from_;
 };
 
 /// Asks the copy engine for the tile of a step.
@@ -410,10 +415,8 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     auto& shared = device::large_shared<GemmRingShared>();
     const GemmRingBlockMaps maps(work);
     if (threadIdx.x == 0) {
-        // One of the loader's lanes arrives for the copy engine and, where the host has not made
-        // both maps, each lane that stays for its own copies, be there none.
-        const unsigned lanes = maps.all() ? 1 : t.loaders;
-        const unsigned loaders = work.maps || lanes > 1 ? lanes + 1 : 1;
+        // One of the loader's lanes arrives for the copy engine, each for its own copies.
+        const unsigned loaders = (maps.any() ? 1 : 0) + (maps.all() ? 0 : t.loaders);
         GemmRing ring(shared, 0);
         for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
             device::make_barrier(ring.full(), loaders);
@@ -449,33 +452,49 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             return;
         }
         if (maps.all() && lane > 0) return;
+        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], lane);
+        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], lane);
         if (work.maps && lane == 0) {
             if (maps.a) device::acquire_tile_map(maps.a);
             if (maps.b) device::acquire_tile_map(maps.b);
         }
-        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], lane);
-        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], lane);
         const unsigned bytes =
             (maps.a ? sizeof shared.a[0] : 0) + (maps.b ? sizeof shared.b[0] : 0);
+        unsigned step = 0;
+        // Whole steps have loops of their own, and such as come by elements alone: few branches.
+        const auto bring = [&]<bool whole, bool elements>(
+                               std::bool_constant<whole>, std::bool_constant<elements>,
+                               unsigned last) {
 #pragma unroll 1
-        for (unsigned step = 0; step < steps; ++step, ring.advance()) {
-            ring.wait_empty();
-            if (lane == 0) device::arrive_expecting(ring.full(), bytes);
-            const bool last = step + 1 == steps;
-            const int columns =
-                last ? static_cast<int>(k - std::int64_t{step} * t.block_k) : t.block_k;
-            if (!maps.a)
-                a.load(ring.stage(), columns);
-            else if (lane == 0)
-                copy_ring_tile<a_along_k>(shared.a[ring.stage()], *maps.a, work.a.apart, corner.i,
-                                          step, ring);
-            if (!maps.b)
-                b.load(ring.stage(), columns);
-            else if (lane == 0)
-                copy_ring_tile<b_along_k>(shared.b[ring.stage()], *maps.b, work.b.apart, corner.j,
-                                          step, ring);
-            device::arrive_when_copied(ring.full());
+            for (; step < last; ++step, ring.advance()) {
+                constexpr int depth = gemm_ring_tile.block_k;
+                const std::int64_t left = k - std::int64_t{step} * depth;
+                const int columns = whole || left > depth ? depth : static_cast<int>(left);
+                ring.wait_empty();
+                if (!elements && bytes > 0 && lane == 0) {
+                    device::arrive_expecting(ring.full(), bytes);
+                    if (maps.a)
+                        copy_ring_tile<a_along_k>(shared.a[ring.stage()], *maps.a, work.a.apart,
+                                                  corner.i, step, ring);
+                    if (maps.b)
+                        copy_ring_tile<b_along_k>(shared.b[ring.stage()], *maps.b, work.b.apart,
+                                                  corner.j, step, ring);
+                }
+                if (elements || !maps.a) a.template load<whole, elements>(ring.stage(), columns);
+                if (elements || !maps.b) b.template load<whole, elements>(ring.stage(), columns);
+                if (elements || !maps.all()) device::arrive_when_copied(ring.full());
+            }
+        };
+        const std::true_type yes;
+        const std::false_type no;
+        if ((maps.a || a.in_lines()) && (maps.b || b.in_lines())) {
+            const auto whole = static_cast<unsigned>(k / t.block_k);
+            if (!maps.any() && a.by_elements() && b.by_elements())
+                bring(yes, yes, whole);
+            else
+                bring(yes, no, whole);
         }
+        bring(no, no, steps);
         return;
     }
     GemmRing ring(shared, 0);
