@@ -153,17 +153,22 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
                                 !x.b.pointers && x.b.stride == 0};
     if constexpr (std::is_same_v<T, float>)
         extents.loads = gemm_ring_loads(x, context.scratch_limit());
+    if constexpr (std::is_same_v<T, double>) {
+        extents.a_pitch = tensor_pitch(x.a.first);
+        extents.b_pitch = tensor_pitch(x.b.first.transposed());
+    }
     extents.pieces = gemm_pieces(x);
     extents.pointers = x.c.pointers != nullptr;
     extents.by_elements = (in_vectors(x.a) ? 0 : 1) + (in_vectors(x.b) ? 0 : 1);
     const int compute_capability = context.compute_capability(), square = square_entry(x);
     const std::int64_t pipelined = pipelined_most(context, x, extents.in_place);
     const GemmBatchExtents& e = extents;
-    thread_local Memo<15, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
+    thread_local Memo<17, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
     return recent(
         {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
-         static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place, compute_capability,
-         square, pipelined},
+         static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place,
+         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch), compute_capability, square,
+         pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 

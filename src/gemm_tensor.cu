@@ -38,17 +38,6 @@ bool along_k(const MatrixView<const double>& operand) {
     return size(operand.column_stride) <= size(operand.row_stride);
 }
 
-/// Plans do not depend on addresses: only on what lies between lines.
-TensorPitch pitch_of(const MatrixView<const double>& operand) {
-    const bool is_along_k = along_k(operand);
-    const std::int64_t stride = is_along_k ? operand.column_stride : operand.row_stride;
-    const std::int64_t apart = is_along_k ? operand.row_stride : operand.column_stride;
-    if (stride != 1 || apart % 2 != 0) return TensorPitch::elements;
-    return apart % 4 != 0    ? TensorPitch::pairs
-           : apart % 16 != 0 ? TensorPitch::sectors
-                             : TensorPitch::lines;
-}
-
 /// The plan's blocks on the context's GPU.
 unsigned blocks_on(const Context& context, const GemmTensorPlan& plan, std::int64_t m,
                    std::int64_t n, std::int64_t k, std::int64_t count) {
@@ -67,9 +56,19 @@ void launch(device::Stream stream, GemmTensorWork work, std::int64_t count) {
 
 }  // namespace
 
+TensorPitch tensor_pitch(const MatrixView<const double>& operand) {
+    const bool is_along_k = along_k(operand);
+    const std::int64_t stride = is_along_k ? operand.column_stride : operand.row_stride;
+    const std::int64_t apart = is_along_k ? operand.row_stride : operand.column_stride;
+    if (stride != 1 || apart % 2 != 0) return TensorPitch::elements;
+    return apart % 4 != 0    ? TensorPitch::pairs
+           : apart % 16 != 0 ? TensorPitch::sectors
+                             : TensorPitch::lines;
+}
+
 GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_scratch) {
-    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, pitch_of(call.a),
-                            pitch_of(call.b.transposed()), most_scratch);
+    return plan_gemm_tensor(call.c.rows, call.c.columns, call.a.columns, tensor_pitch(call.a),
+                            tensor_pitch(call.b.transposed()), most_scratch);
 }
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,

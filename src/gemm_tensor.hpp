@@ -8,6 +8,10 @@
 
 namespace tinyblas {
 
+/// Rows: the index that the operand shares with C. Plans do not depend on addresses: only on what
+/// lies between lines.
+TensorPitch tensor_pitch(const MatrixView<const double>& operand);
+
 /// The plan for a call whose k is not 0, if at most `most_scratch` bytes are there for it.
 GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call,
                                 std::size_t most_scratch = static_cast<std::size_t>(-1));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "batched_operands.hpp"
+#include "tensor_plan.hpp"
 #include "tiles.hpp"
 
 namespace tinyblas {
@@ -19,6 +20,7 @@ struct GemmBatchExtents {
     bool pointers = false;  // only the device knows where matrices begin
     int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
     bool in_place = false;  // the rung pipelined reads each matrix as it lies, if at all
+    TensorPitch a_pitch = TensorPitch::lines, b_pitch = TensorPitch::lines;  // of doubles
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }

@@ -178,10 +178,13 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     const double of_k = shares > time.latency ? shares : time.latency;
     // Where both lie along k, blocks of a batch that follow each other fill what others leave.
     const double both = follow && count > 1 ? 1.15 : 1.3;
-    const bool elements = loads >= GemmRingLoads::elements_of_one;
-    const double as_they_lie = elements     ? (!b_along_k  ? (a_along_k ? 1.13 : 1)
-                                               : a_along_k ? 1.37
-                                                           : 1.5)
+    // Elements that lie along k come from many lines at once.
+    const bool of_one = loads == GemmRingLoads::elements_of_one;
+    const double as_they_lie = of_one || loads == GemmRingLoads::elements
+                                   ? (!b_along_k  ? a_along_k ? 1.13 : 1
+                                      : a_along_k ? 1.37
+                                      : of_one    ? 1.22
+                                                  : 1.5)
                                : !b_along_k ? 1
                                : a_along_k  ? both
                                             : 1.1;

@@ -193,10 +193,12 @@ class GemmRingLoader {
                 const int left = along_k ? (whole ? width : columns - p) : rows_ - row;
                 const bool exists = along_k ? row < rows_ : whole || p < columns;
                 device::copy_async<width>(
-                    to + (along_k ? row * depth + (p / 4 ^ row_ / 2) * 4 + p % 4
-                                  : p * extent + row),
+                    to +
+                        (along_k ? row * depth + (p / 4 ^ row_ / 2) * 4 + p % 4 : p * extent + row),
                     from[q] + e * lanes * (whole ? 1 : along_),
-                    !exists || left < 0 ? 0 : left < width ? left : width);
+                    !exists || left < 0 ? 0
+                    : left < width      ? left
+                                        : width);
             }
         }
     }
@@ -462,9 +464,9 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             (maps.a ? sizeof shared.a[0] : 0) + (maps.b ? sizeof shared.b[0] : 0);
         unsigned step = 0;
         // Whole steps have loops of their own, and such as come by elements alone: few branches.
-        const auto bring = [&]<bool whole, bool elements>(
-                               std::bool_constant<whole>, std::bool_constant<elements>,
-                               unsigned last) {
+        const auto bring = [&]<bool whole, bool elements>(std::bool_constant<whole>,
+                                                          std::bool_constant<elements>,
+                                                          unsigned last) {
 #pragma unroll 1
             for (; step < last; ++step, ring.advance()) {
                 constexpr int depth = gemm_ring_tile.block_k;
