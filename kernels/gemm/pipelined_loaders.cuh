@@ -186,24 +186,29 @@ class PipelinedElements {
     /// To a stage, of which `columns` k exist.
     __device__ __forceinline__ void copy(float* tile, std::int64_t stride, int columns) {
         const device::SharedPointer<float> to(tile + (line_ * extent + lane_));
-        const auto copy = [&](auto exists) {
-            const float* from[lines];
+        if (columns < depth) {  // once a tile
+#pragma unroll 1
+            for (int q = 0; q < lines; ++q)
 #pragma unroll
-            for (int q = 0; q < lines; ++q) from[q] = device::opaque(from_ + q * stride);
-            constexpr int at_once = 128;  // rows, for which there are predicates
+                for (int row = 0; row < extent; row += 32) {
+                    const bool exists = row < rows_ && line_ + q < columns;
+                    device::copy_async<1>(to + (q * extent + row), from_ + (q * stride + row),
+                                          exists ? 1 : 0);
+                }
+            return;
+        }
+        const float* from[lines];
 #pragma unroll
-            for (int part = 0; part < extent; part += at_once)
+        for (int q = 0; q < lines; ++q) from[q] = device::opaque(from_ + q * stride);
+        constexpr int at_once = 128;  // rows, for which there are predicates
 #pragma unroll
-                for (int q = 0; q < lines; ++q)
+        for (int part = 0; part < extent; part += at_once)
 #pragma unroll
-                    for (int row = part; row < part + at_once; row += 32)
-                        device::copy_async<1>(to + (q * extent + row), from[q] + row,
-                                              exists(row, q) ? 1 : 0);
-        };
-        if (columns >= depth)
-            copy([&](int row, int) { return row < rows_; });
-        else
-            copy([&](int row, int q) { return row < rows_ && line_ + q < columns; });
+            for (int q = 0; q < lines; ++q)
+#pragma unroll
+                for (int row = part; row < part + at_once; row += 32)
+                    device::copy_async<1>(to + (q * extent + row), from[q] + row,
+                                          row < rows_ ? 1 : 0);
         from_ += depth * stride;
     }
 
