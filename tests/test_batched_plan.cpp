@@ -373,6 +373,11 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     expect({4096, 64, 4096, 8}, GemmBatchRoute::tensor, 1);
     for (const auto& [m, n, count] : {std::tuple(4096, 64, 6), {2048, 2048, 8}})
         expect({m, n, 4096, count}, GemmBatchRoute::one_by_one, -1);
+    // Lines that are no multiples of 128 bytes apart cost small tiles most.
+    GemmBatchExtents x = {96, 1824, 1502, 6, true, true};
+    expect(x, GemmBatchRoute::tensor, 4);
+    x.a_pitch = x.b_pitch = TensorPitch::pairs;
+    expect(x, GemmBatchRoute::tensor, 2);
     // Turning an operand takes time, which the rung tensor does not.
     expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);
     expect({64, 64, 64, 64, false, true}, GemmBatchRoute::tensor, 3);

@@ -154,19 +154,20 @@ constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std:
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
 /// smaller, and of a tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a
-/// tile, which has to fetch them: fitted to 12 batches. `a_along_k`, `b_along_k`: operands'
-/// neighbours lie so.
+/// tile, which has to fetch them: fitted to 12 batches; elements to 170. How much longer a k takes
+/// where A, B or both lie along k (`a_along_k`, `b_along_k`), and both of a batch whose blocks
+/// follow each other and fill what others leave; elements then come from many lines at once.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
     struct Times {
-        double start, latency, load, tile;
+        double start, latency, load, tile, a, b, both, both_follow;
     };
-    constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25},
-                               {3.0, 0.0263, 0.0226, 0.45},
-                               {2.2, 0.035, 0.0255, 0.2},
-                               {2.9, 0.028, 0.023, 0.25},
-                               {2.9, 0.028, 0.0238, 0.25}};
+    constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25, 1, 1.1, 1.3, 1.15},
+                               {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15},
+                               {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15},
+                               {2.9, 0.028, 0.023, 0.25, 1.13, 1.22, 1.37, 1.37},
+                               {2.9, 0.028, 0.0238, 0.25, 1.13, 1.5, 1.37, 1.37}};
     const Times& time = times[static_cast<int>(loads)];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
@@ -176,18 +177,11 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     const bool idle = each == 2 && count == 1 && loads == GemmRingLoads::mapped;
     const double shares = time.load * each * (follow ? 0.95 : idle ? 1.02 : 1);
     const double of_k = shares > time.latency ? shares : time.latency;
-    // Where both lie along k, blocks of a batch that follow each other fill what others leave.
-    const double both = follow && count > 1 ? 1.15 : 1.3;
-    // Elements that lie along k come from many lines at once.
-    const bool of_one = loads == GemmRingLoads::elements_of_one;
-    const double as_they_lie = of_one || loads == GemmRingLoads::elements
-                                   ? (!b_along_k  ? a_along_k ? 1.13 : 1
-                                      : a_along_k ? 1.37
-                                      : of_one    ? 1.22
-                                                  : 1.5)
-                               : !b_along_k ? 1
-                               : a_along_k  ? both
-                                            : 1.1;
+    const double both = follow && count > 1 ? time.both_follow : time.both;
+    const double as_they_lie = a_along_k && b_along_k ? both
+                               : a_along_k            ? time.a
+                               : b_along_k            ? time.b
+                                                      : 1;
     return time.start + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
 }
