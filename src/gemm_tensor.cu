@@ -11,15 +11,13 @@
 namespace tinyblas {
 namespace {
 
-using Launcher = void (*)(device::Stream, const GemmTensorWork&);
-
 /// Of an entry, by which neighbours are close: along k in A, along k in B.
 template <int entry>
-constexpr std::array<Launcher, 4> by_layout = {
-    launch_gemm_tensor<entry, false, false>, launch_gemm_tensor<entry, false, true>,
-    launch_gemm_tensor<entry, true, false>, launch_gemm_tensor<entry, true, true>};
+constexpr std::array<GemmTensorKernel, 4> by_layout = {
+    gemm_tensor_kernel<entry, false, false>, gemm_tensor_kernel<entry, false, true>,
+    gemm_tensor_kernel<entry, true, false>, gemm_tensor_kernel<entry, true, true>};
 
-constexpr auto launchers = []<int... entry>(std::integer_sequence<int, entry...>) {
+constexpr auto kernels = []<int... entry>(std::integer_sequence<int, entry...>) {
     return std::array{by_layout<entry>...};
 }
 (std::make_integer_sequence<int, gemm_tensor_entries>());
@@ -50,8 +48,9 @@ void launch(device::Stream stream, GemmTensorWork work, std::int64_t count) {
     const std::int64_t k = work.a.first.columns;
     work.ahead = gemm_tensor_reads_ahead(
         k, static_cast<double>(count) * gemm_tensor_bytes(c.rows, c.columns, k));
-    const auto& layouts = launchers[static_cast<std::size_t>(work.plan.entry)];
-    layouts[(along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u)](stream, work);
+    const auto& layouts = kernels[static_cast<std::size_t>(work.plan.entry)];
+    const unsigned layout = (along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u);
+    launch_gemm_tensor(stream, layouts[layout], work);
 }
 
 }  // namespace

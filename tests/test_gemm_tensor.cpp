@@ -301,8 +301,8 @@ TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
                           Case{2, 8192, 8192, 16, 1, 4, 4}, Case{2, 64, 64, 64, 5461, 1, 1},
                           // arithmetic takes as long on an H200
                           Case{2, 8192, 8192, 32, 1, 0, 4}, Case{2, 128, 128, 128, 1365, 0, 2},
-                          Case{2, 128, 128, 128, 682, 0, 1}, Case{4, 96, 96, 96, 2427, 0, 8},
-                          Case{4, 96, 96, 96, 1000, 0, 0},  // soon over
+                          Case{2, 128, 128, 128, 682, 0, 1}, Case{5, 96, 96, 96, 2427, 0, 8},
+                          Case{5, 96, 96, 96, 1000, 0, 0},  // soon over
                           Case{2, 256, 256, 256, 341, 0, 0}, Case{2, 8192, 8192, 64, 1, 0, 0},
                           Case{1, 1 << 20, 64, 64, 1, 0, 0},  // one at a time
                           Case{2, 64, 64, 64, 1, 0, 0}}) {
@@ -336,20 +336,31 @@ TEST(GemmTensorPlan, FillsTheGpu) {
     EXPECT_EQ(longer.cut(), 288u - 132);
     EXPECT_EQ(longer.workers, 132u);
     EXPECT_TRUE(longer.in_two());
+    // One tile for most multiprocessors, none has two: of 32 x 32 there would be 144.
+    const GemmTensorPlan one_each = plan_gemm_tensor(384, 384, 384);
+    EXPECT_EQ(one_each.whole, 96u);
+    EXPECT_EQ(one_each.cut(), 0u);
+    // Of workers beside whole tiles, two meet in a multiprocessor unless they are few: 60 tiles had
+    // better be cut in four than in two, and 42 in two.
+    const auto seconds = [](std::int64_t m, GemmTensorSplit split) {
+        return gemm_tensor_seconds(gemm_tensor_plan(2, m, 1104, 1104, split), m, 1104, 1104);
+    };
+    EXPECT_GT(seconds(1104, {60, 120}), seconds(1104, {60, 240}));
+    EXPECT_LT(seconds(1088, {42, 84}), seconds(1088, {42, 168}));
     // Many parts are added up apart, a few meet.
     EXPECT_TRUE(plan_gemm_tensor(64, 64, 16'384).sums_apart);
     EXPECT_TRUE(plan_gemm_tensor(256, 256, 16'384).sums_apart);
     EXPECT_FALSE(plan_gemm_tensor(512, 128, 1024).sums_apart);
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 4096).sums_apart);  // whole tiles beside
     // Blocks that share a multiprocessor, and go on to other tiles.
-    EXPECT_TRUE(plan_gemm_tensor(576, 576, 576).late_dependents);   // 324 tiles
+    EXPECT_TRUE(plan_gemm_tensor(720, 720, 720).late_dependents);   // 345 tiles
     EXPECT_FALSE(plan_gemm_tensor(512, 512, 512).late_dependents);  // 256, one turn
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 4096).late_dependents);
     EXPECT_TRUE(plan_gemm_tensor(4096, 4096, 4096).together);
     EXPECT_FALSE(plan_gemm_tensor(4096, 4096, 2048).together);    // the cache holds what they share
     EXPECT_FALSE(plan_gemm_tensor(1024, 1024, 65'536).together);  // one turn
     // Small tiles suffer from lines between sectors.
-    EXPECT_EQ(plan_gemm_tensor(577, 577, 577).entry, 3);
+    EXPECT_EQ(plan_gemm_tensor(577, 577, 577).entry, 4);
     EXPECT_LT(plan_gemm_tensor(577, 577, 577, TensorPitch::pairs, TensorPitch::pairs).entry, 3);
     EXPECT_GT(plan_gemm_tensor(577, 577, 577, TensorPitch::pairs, TensorPitch::pairs).seconds,
               plan_gemm_tensor(577, 577, 577, TensorPitch::pairs).seconds);

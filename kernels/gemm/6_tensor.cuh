@@ -23,6 +23,9 @@
 // busy 97 % of the main loop's cycles. Below n = 1024: the start, and what the L2 cache delivers.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "tensor_apart.cuh"
 #include "tensor_sums.cuh"
 
@@ -171,13 +174,23 @@ __global__ void __launch_bounds__(gemm_tensor_table[entry].threads(),
     }
 }
 
+/// One of them, and the bytes of shared memory it takes.
+struct GemmTensorKernel {
+    void (*kernel)(GemmTensorWork);
+    std::size_t shared;
+};
 template <int entry, bool a_along_k, bool b_along_k>
-void launch_gemm_tensor(device::Stream stream, const GemmTensorWork& work) {
+inline constexpr GemmTensorKernel gemm_tensor_kernel = {
+    gemm_tensor<entry, a_along_k, b_along_k>, sizeof(TensorShared<entry, a_along_k, b_along_k>)};
+
+/// `kernel`: of the plan's entry.
+inline void launch_gemm_tensor(device::Stream stream, const GemmTensorKernel& kernel,
+                               const GemmTensorWork& work) {
     // One more: else, of products that fill more than half of the multiprocessors, only some blocks
     // would begin early, and 257 squares take 14 % longer.
-    device::launch_evenly<1>("gemm", gemm_tensor<entry, a_along_k, b_along_k>, work.plan.blocks,
-                             gemm_tensor_table[entry].threads(),
-                             sizeof(TensorShared<entry, a_along_k, b_along_k>), stream, work);
+    device::launch_evenly<1>("gemm", kernel.kernel, work.plan.blocks,
+                             gemm_tensor_table[work.plan.entry].threads(), kernel.shared, stream,
+                             work);
     if (work.plan.sums_apart) launch_gemm_tensor_sums(stream, work);
 }
 

@@ -17,6 +17,7 @@
 // where four u xor l % 4 would.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include <device.hpp>
@@ -136,30 +137,40 @@ class TensorLoader {
 
     template <int width, bool ragged, bool ahead = false>
     __device__ __forceinline__ void load(device::SharedPointer<double> to, int rows, int columns) {
-        // Rows, or columns, that all threads copy together.
-        constexpr int at_once = threads * width / (along_k ? Tile::columns : Tile::rows);
+        // Rows, or columns, that are copied together: a power of two, so that some threads may have
+        // nothing to do.
+        constexpr int neighbours = (along_k ? Tile::columns : Tile::rows) / width;
+        constexpr int at_once = std::bit_floor(static_cast<unsigned>(threads / neighbours));
         constexpr int passes = (along_k ? Tile::rows : Tile::columns) / at_once;
         static_assert(at_once * passes == (along_k ? Tile::rows : Tile::columns));
-        // Passes after which elements change places as before.
+        if (at_once * neighbours < threads && thread_ >= at_once * neighbours) return;
+        // Passes after which elements change places as before; and those without a branch.
         constexpr int turns = Tile::period > at_once ? Tile::period / at_once : 1;
-        static_assert(passes % turns == 0);
+        constexpr int most_in_row = ragged ? 4 : 8;
+        constexpr int in_row = passes <= most_in_row ? passes
+                               : passes % 8 == 0     ? most_in_row
+                                                     : passes / 3;
+        static_assert(passes % in_row == 0 && in_row % turns == 0);
         int places[turns];
 #pragma unroll
         for (int turn = 0; turn < turns; ++turn)
             places[turn] = Tile::after(Tile::at(row_, column_), turn * at_once);
         const std::int64_t stride = at_once * line_stride();
-        const int left = along_k ? rows : columns, beside = along_k ? columns : rows;
+        int left = along_k ? rows : columns;
+        const int beside = along_k ? columns : rows;
         const int most = beside <= 0 ? 0 : beside < width ? beside : width;
         const double* from = source_;
-#pragma unroll((ragged ? 4 : passes < 8 ? passes : 8) / turns)
-        for (int pass = 0; pass < passes; pass += turns) {
+#pragma unroll 1
+        for (int pass = 0; pass < passes; pass += in_row) {
 #pragma unroll
-            for (int turn = 0; turn < turns; ++turn, from += stride) {
-                const int line = (pass + turn) * at_once;
-                const int valid = !ragged ? width : line < left ? most : 0;
-                device::copy_async<width, ahead>(to + places[turn] + Tile::after(0, pass * at_once),
-                                                 from, valid);
+            for (int at = 0; at < in_row; ++at, from += stride) {
+                const int turn = at % turns;
+                const int valid = !ragged ? width : at * at_once < left ? most : 0;
+                device::copy_async<width, ahead>(
+                    to + places[turn] + Tile::after(0, (at - turn) * at_once), from, valid);
             }
+            to = to + Tile::after(0, in_row * at_once);
+            left -= in_row * at_once;
         }
     }
 

@@ -58,6 +58,7 @@ inline constexpr GemmTensorTile gemm_tensor_table[] = {
     {128,  64, 16,   32, 32,   5,      1,      56,        false,  false,    0.55,  0.545, 0.9,  2.33, 2.1,  {0, 0.03, 0.08, 0.03}, 0   },
     { 64,  64, 16,   32, 32,   5,      2,      56,        false,  true,     0.335, 0.29,  0.36, 2.7,  1.92, {0, 0.03, 0.14, 0.05}, 0   },
     { 64,  32, 32,   32, 16,   4,      2,      56,        false,  true,     0.347, 0.313, 0.22, 2.3,  2.09, {0, 0.05, 0.28, 0.12}, 0.15},
+    { 48,  32, 32,   24, 16,   5,      2,      56,        false,  true,     0.27,  0.245, 0.22, 2.2,  1.9,  {0, 0.06, 0.4,  0.28}, 0.15},
     { 32,  32, 32,   16, 16,   5,      2,      56,        false,  true,     0.199, 0.176, 0.22, 2.5,  1.82, {0, 0.12, 0.39, 0.21}, 0.15},
     { 32,  16, 32,    8, 16,   5,      3,      56,        false,  true,     0.189, 0.168, 0.16, 1.89, 1.69, {0, 0.06, 0.36, 0.2 }, 0   },
 };
@@ -246,12 +247,16 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
         return (shared > t.chunk_alone ? shared : t.chunk_alone) *
                (1 + t.longer[static_cast<int>(a)] + t.longer[static_cast<int>(b)]);
     };
+    // Of blocks that have more to do than others, some multiprocessors get two unless they are few:
+    // of a last turn, of workers beside whole tiles.
+    const auto with_gathered = [&](unsigned count) {
+        constexpr unsigned layer = gemm_tensor_multiprocessors;
+        const bool gather = t.min_blocks > 1 && count > layer * 2 / 3 && count <= layer;
+        return gather ? layer + 1 : count;
+    };
     const double whole_tile = plan.chunks * chunk(t.at_once()) + t.tile * t.min_blocks;
     unsigned rest = plan.whole % t.at_once();
-    // Some multiprocessors get two of the last turn's blocks unless these are few.
-    constexpr unsigned layer = gemm_tensor_multiprocessors;
-    if (plan.whole > t.at_once() && rest > layer * 2 / 3 && rest <= layer && t.min_blocks > 1)
-        rest = layer + 1;
+    if (plan.whole > t.at_once()) rest = with_gathered(rest);
     double time = plan.whole / t.at_once() * whole_tile;
     if (rest > 0) time += plan.chunks * chunk(rest) + t.tile;
     if (plan.workers > 0) {
@@ -268,7 +273,8 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
                 ? gemm_tensor_apart(parts, 0.5 * static_cast<double>(plan.scratch_bytes))
                 : meetings * t.meeting;
         const bool one_line = plan.straddles() && !plan.in_two();
-        time += (plan.piece + 1) * chunk(plan.workers) * (one_line ? 1 + t.in_line : 1) +
+        const unsigned workers = plan.whole > 0 ? with_gathered(plan.workers) : plan.workers;
+        time += (plan.piece + 1) * chunk(workers) * (one_line ? 1 + t.in_line : 1) +
                 (plan.straddles() ? 2 : 1) * t.tile + adding;
     }
     constexpr double l2_bytes = 55e6, size = sizeof(double);

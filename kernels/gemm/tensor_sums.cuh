@@ -94,6 +94,8 @@ __device__ __forceinline__ bool add_parts(Tile& tile, const GemmTensorWork& work
         if (mostly_last && __all_sync(~0u, device::load_acquire(counter) == 1)) {
             if (lane == 0) *counter = 0;
         } else {
+            // Never. With this way out, ptxas (13.0) writes YIELD into the loop that multiplies.
+            if (Tile::yields && work.plan.workers == 0) return false;
             leave_sums(tile, parts.sums(is_right ? right : left, warp) + lane * 2);
             __threadfence();
             __syncwarp();
