@@ -82,20 +82,23 @@ void launch_tuned(Context& context, const char* operation, const GemvCall<T>& ca
     const bool down = plan.form == GemvForm::columns;
     const auto pieces =
         pieces_for<T>(context, operation, plan, down ? call.a.columns : call.a.rows);
-    // Without vectors, as many loads are of x as of A, unless they are for more than one row. The
-    // bits are the same.
-    const bool few_rows = call.a.rows < (call.a.columns > 4096 ? 256 : 4);
-    const bool many_rows = plan.many_rows || (!vectors && !few_rows);
+    if (!down) {
+        // Without vectors, as many loads are of x as of A, unless they are for more than one row.
+        // The bits are the same.
+        const bool few_rows = call.a.rows < (call.a.columns > 4096 ? 256 : 4);
+        const bool many_rows = plan.many_rows || (!vectors && !few_rows);
+        const auto launch = many_rows ? launch_gemv_long_rows<T, vectors, group_size<T>>
+                                      : launch_gemv_long_rows<T, vectors, 1>;
+        return launch(operation, stream, call, plan, pieces);
+    }
     // Without vectors, a few columns are not worth the loads of x that those kernels make.
     const int lanes = vectors || call.a.columns > 24 ? plan.lanes : 0;
-    const auto launch = !down && many_rows ? launch_gemv_long_rows<T, vectors, group_size<T>>
-                        : !down            ? launch_gemv_long_rows<T, vectors, 1>
-                        : lanes == 4       ? launch_gemv_columns<T, vectors, 4>
-                        : lanes == 8       ? launch_gemv_columns<T, vectors, 8>
-                        : plan.lanes == gemv_lone_lanes
-                            ? launch_gemv_columns<T, vectors, gemv_lone_lanes>
-                            : launch_gemv_columns<T, vectors, 0>;
-    launch(operation, stream, call, plan, pieces);
+    const GemvColumnsKernel<T> kernel = lanes == 4   ? gemv_columns<T, vectors, 4>
+                                        : lanes == 8 ? gemv_columns<T, vectors, 8>
+                                        : plan.lanes == gemv_lone_lanes
+                                            ? gemv_columns<T, vectors, gemv_lone_lanes>
+                                            : gemv_columns<T, vectors, 0>;
+    launch_gemv_columns(operation, stream, kernel, call, plan, pieces);
 }
 
 template <class T>

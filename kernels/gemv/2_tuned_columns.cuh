@@ -234,16 +234,20 @@ __global__ void __launch_bounds__(known == gemv_lone_lanes ? known : gemv_column
     }
 }
 
-template <class T, bool vectors, int known>
-void launch_gemv_columns(const char* operation, device::Stream stream, const GemvCall<T>& call,
-                         const GemvPlan& plan, const GemvPieces<T>& pieces) {
+template <class T>
+using GemvColumnsKernel = void (*)(GemvCall<T>, unsigned, unsigned, Divisor, GemvPieces<T>);
+
+/// `kernel`: gemv_columns with what is known.
+template <class T>
+void launch_gemv_columns(const char* operation, device::Stream stream, GemvColumnsKernel<T> kernel,
+                         const GemvCall<T>& call, const GemvPlan& plan,
+                         const GemvPieces<T>& pieces) {
     const std::int64_t width = plan.lanes * group_size<T>;
     const auto lanes = static_cast<unsigned>(plan.lanes);
     const std::int64_t slabs = (call.a.columns - 1) / width + 1;
     const auto blocks = device::grid(slabs * plan.pieces, operation);
-    device::launch_evenly(operation, gemv_columns<T, vectors, known>, blocks,
-                          static_cast<unsigned>(plan.threads), 0, stream, call,
-                          std::bit_width(lanes) - 1u, static_cast<unsigned>(slabs),
+    device::launch_evenly(operation, kernel, blocks, static_cast<unsigned>(plan.threads), 0, stream,
+                          call, std::bit_width(lanes) - 1u, static_cast<unsigned>(slabs),
                           Divisor(static_cast<unsigned>(slabs)), pieces);
 }
 
