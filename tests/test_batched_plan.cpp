@@ -360,6 +360,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
         EXPECT_EQ(plan.entry, entry) << x.m << ", " << x.count;
     };
     for (const std::int64_t n : {72, 80, 96}) expect({n, n, n, 1000}, GemmBatchRoute::tensor, 4);
+    expect({48, 48, 48, 1000}, GemmBatchRoute::tile, 8);
     expect({49, 49, 49, 64}, GemmBatchRoute::tile, 7);
     for (const auto& [n, count, entry] :
          {std::tuple(512, 64, 0), {128, 512, 2}, {64, 1000, 2}, {320, 64, 2}, {512, 2, 3}})
@@ -375,7 +376,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
         expect({m, n, 4096, count}, GemmBatchRoute::one_by_one, -1);
     // Lines that are no multiples of 128 bytes apart cost small tiles most.
     GemmBatchExtents x = {96, 1824, 1502, 6, true, true};
-    expect(x, GemmBatchRoute::tensor, 4);
+    expect(x, GemmBatchRoute::tensor, 5);
     x.a_pitch = x.b_pitch = TensorPitch::pairs;
     expect(x, GemmBatchRoute::tensor, 2);
     // Turning an operand takes time, which the rung tensor does not.
