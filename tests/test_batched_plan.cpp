@@ -352,6 +352,26 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     }
 }
 
+TEST(BatchedPlan, TimesAreThoseOfTheTilesTheyName) {
+    for (const GemmSmallTimes& t : gemm_small_times) {
+        if (t.route == GemmBatchRoute::tensor) {
+            ASSERT_LT(t.entry, gemm_tensor_entries);
+            const GemmTensorTile& tile = gemm_tensor_table[t.entry];
+            EXPECT_EQ(t.block_m, tile.block_m) << t.entry;
+            EXPECT_EQ(t.block_n, tile.block_n) << t.entry;
+            EXPECT_EQ(t.depth, tile.block_k) << t.entry;
+        }
+        if (t.route == GemmBatchRoute::tile) {
+            ASSERT_LT(t.entry, gemm_batch_entries);
+            const GemmBatchTile& tile = gemm_batch_table[t.entry];
+            EXPECT_EQ(t.type, tile.type) << t.entry;
+            EXPECT_EQ(t.block_m, tile.edge) << t.entry;
+            EXPECT_EQ(t.depth, tile.depth) << t.entry;
+            EXPECT_EQ(t.matrices, tile.matrices) << t.entry;
+        }
+    }
+}
+
 // In double: small tiles, or the rung tensor's, the larger the more there is to do.
 TEST(BatchedPlan, DoublesByTheirTime) {
     const auto expect = [](const GemmBatchExtents& x, GemmBatchRoute route, int entry) {
