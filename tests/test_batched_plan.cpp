@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -354,20 +355,18 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
 
 TEST(BatchedPlan, TimesAreThoseOfTheTilesTheyName) {
     for (const GemmSmallTimes& t : gemm_small_times) {
+        const std::array given = {int{t.block_m}, int{t.block_n}, int{t.depth}, int{t.matrices}};
         if (t.route == GemmBatchRoute::tensor) {
             ASSERT_LT(t.entry, gemm_tensor_entries);
             const GemmTensorTile& tile = gemm_tensor_table[t.entry];
-            EXPECT_EQ(t.block_m, tile.block_m) << t.entry;
-            EXPECT_EQ(t.block_n, tile.block_n) << t.entry;
-            EXPECT_EQ(t.depth, tile.block_k) << t.entry;
+            EXPECT_EQ(given, (std::array{tile.block_m, tile.block_n, tile.block_k, 1})) << t.entry;
         }
         if (t.route == GemmBatchRoute::tile) {
             ASSERT_LT(t.entry, gemm_batch_entries);
             const GemmBatchTile& tile = gemm_batch_table[t.entry];
             EXPECT_EQ(t.type, tile.type) << t.entry;
-            EXPECT_EQ(t.block_m, tile.edge) << t.entry;
-            EXPECT_EQ(t.depth, tile.depth) << t.entry;
-            EXPECT_EQ(t.matrices, tile.matrices) << t.entry;
+            EXPECT_EQ(given, (std::array{tile.edge, tile.edge, tile.depth, tile.matrices}))
+                << t.entry;
         }
     }
 }
