@@ -144,7 +144,8 @@ class TensorLoader {
         constexpr int passes = (along_k ? Tile::rows : Tile::columns) / at_once;
         static_assert(at_once * passes == (along_k ? Tile::rows : Tile::columns));
         if (at_once * neighbours < threads && thread_ >= at_once * neighbours) return;
-        // Passes after which elements change places as before; and those without a branch.
+        // Passes after which elements change places as before; and those without a branch, a
+        // divisor of all.
         constexpr int turns = Tile::period > at_once ? Tile::period / at_once : 1;
         constexpr int most_in_row = ragged ? 4 : 8;
         constexpr int in_row = passes <= most_in_row ? passes

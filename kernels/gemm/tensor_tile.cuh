@@ -26,7 +26,7 @@ class TensorWarpTile {
     static constexpr int slabs = t.warp_n / 16, strips = t.warp_m / 8;
     /// Whether a warp that begins a chunk lets the other one of its scheduler go first (YIELD,
     /// which only the compiler writes: see add_parts()). In this tile with B along k, 1 to 6 %
-    /// faster; else 1 to 5 % slower (H200).
+    /// faster; else up to 5 % slower (H200).
     static constexpr bool yields = t.block_m == 128 && t.block_n == 64 && B::along_k;
 
     double sums[slabs][strips][4];
