@@ -2,6 +2,7 @@
 // gemm_strided_batched, gemm_batched: checks of the batch as a whole, then one launch for all
 // products, or one gemm after the other where each of them keeps the GPU busy.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "gemm_choice.hpp"
 #include "gemm_pieces.hpp"
 #include "gemm_pipelined.hpp"
+#include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
 #include "gemm_tuned_ring.hpp"
 #include "kernels/gemm/3_tuned.cuh"
@@ -29,25 +31,25 @@
 namespace tinyblas {
 namespace {
 
-/// The launchers of the entries of T for operands that lie so; null for the others.
+/// The kernels of the entries of T for operands that lie so; none for the others.
 template <class T, bool a_along_k, bool b_along_k>
-constexpr auto tile_launchers = launcher_table<BatchLauncher<T>, gemm_batch_entries>(
-    []<int e>(std::integral_constant<int, e>) -> BatchLauncher<T> {
+constexpr auto tile_kernels = launcher_table<GemmBatchTileKernel<T>, gemm_batch_entries>(
+    []<int e>(std::integral_constant<int, e>) -> GemmBatchTileKernel<T> {
         constexpr GemmBatchTile t = gemm_batch_table[e];
         if constexpr (t.type == gemm_scalar<T> && (!t.turns || (a_along_k && !b_along_k)))
-            return launch_gemm_batched_tile<T, e, a_along_k, b_along_k>;
-        return nullptr;
+            return make_gemm_batch_tile_kernel<T, e, a_along_k, b_along_k>();
+        return {};
     });
 
 template <class T>
-BatchLauncher<T> tile_launcher(const GemmBatch<T>& batch, int entry) {
+const GemmBatchTileKernel<T>& tile_kernel(const GemmBatch<T>& batch, int entry) {
     const auto e = static_cast<std::size_t>(entry);
     const bool as_it_lies = !gemm_batch_table[entry].turns;
     const bool a_along_k = !as_it_lies || batch.a.first.column_stride == 1;
     const bool b_along_k = as_it_lies && batch.b.first.column_stride != 1;
     if (a_along_k)
-        return b_along_k ? tile_launchers<T, true, true>[e] : tile_launchers<T, true, false>[e];
-    return b_along_k ? tile_launchers<T, false, true>[e] : tile_launchers<T, false, false>[e];
+        return b_along_k ? tile_kernels<T, true, true>[e] : tile_kernels<T, true, false>[e];
+    return b_along_k ? tile_kernels<T, false, true>[e] : tile_kernels<T, false, false>[e];
 }
 
 template <class T, int entry>
@@ -76,7 +78,7 @@ constexpr BatchLauncher<float> square_launchers[] = {
 static_assert(std::size(square_launchers) == std::size(gemm_square_table));
 
 template <class T>
-BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& plan) {
+BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
     switch (plan.route) {
         case GemmBatchRoute::rows:
             return plan.entry == 4 ? launch_gemm_batched_rows<T, 4>
@@ -84,10 +86,11 @@ BatchLauncher<T> launcher_of(const GemmBatch<T>& batch, const GemmBatchPlan& pla
         case GemmBatchRoute::square:
             if constexpr (std::is_same_v<T, float>) return square_launchers[plan.entry];
             break;
-        case GemmBatchRoute::tile: return tile_launcher(batch, plan.entry);
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
+        case GemmBatchRoute::tile:
         case GemmBatchRoute::pipelined:
+        case GemmBatchRoute::sliced:
         case GemmBatchRoute::tensor:
         case GemmBatchRoute::one_by_one: break;
     }
@@ -102,7 +105,7 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
     context.note("gemm");
     constexpr GemmChoice choice = {GemmKernel::batched, -1};
     if (logs()) log_gemm_batch(exchanged ? transposed(batch) : batch, choice, &plan, false);
-    const BatchLauncher<T> launch = launcher_of(batch, plan);
+    const BatchLauncher<T> launch = launcher_of<T>(plan);
     for (std::int64_t e = 0; e < batch.count; e += plan.most) {
         const GemmBatch<T> part = batch.part(e, plan.most);
         if constexpr (std::is_same_v<T, float>) {
@@ -113,6 +116,13 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
                     enqueue_gemm_pipelined(context, part, plan.entry);
                 continue;
             }
+            if (plan.route == GemmBatchRoute::sliced) {
+                const auto ranks_log2 = static_cast<unsigned>(std::countr_zero(plan.parts));
+                enqueue_gemm_sliced(context, part,
+                                    gemm_sliced_plan(plan.entry, part.m(), part.n(), part.k(),
+                                                     ranks_log2, 1, part.count));
+                continue;
+            }
             if (plan.route == GemmBatchRoute::tuned && gemm_table[plan.entry].tile.is_ring()) {
                 enqueue_gemm_tuned_ring(context, part);
                 continue;
@@ -120,10 +130,16 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
         }
         if constexpr (std::is_same_v<T, double>)
             if (plan.route == GemmBatchRoute::tensor) {
-                enqueue_gemm_tensor(context, part, plan.entry);
+                enqueue_gemm_tensor(context, part,
+                                    gemm_tensor_plan_alike(plan.entry, part.m(), part.n(), part.k(),
+                                                           plan.parts, part.count));
                 continue;
             }
-        launch(context.stream(), part);
+        if (plan.route == GemmBatchRoute::tile)
+            launch_gemm_batched_tile(context.stream(), tile_kernel(part, plan.entry), plan.entry,
+                                     part);
+        else
+            launch(context.stream(), part);
     }
     return choice;
 }
@@ -142,8 +158,9 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x, bool&
     return 0;
 }
 
+/// `alone`: as GemmBatchExtents has it.
 template <class T>
-GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
+GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x, double alone = 0) {
     GemmBatchExtents extents = {x.m(),
                                 x.n(),
                                 x.k(),
@@ -157,18 +174,21 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x) {
         extents.a_pitch = tensor_pitch(x.a.first);
         extents.b_pitch = tensor_pitch(x.b.first.transposed());
     }
+    extents.scratch = context.scratch_limit();
+    extents.alone = alone;
     extents.pieces = gemm_pieces(x);
     extents.pointers = x.c.pointers != nullptr;
     extents.by_elements = (in_vectors(x.a) ? 0 : 1) + (in_vectors(x.b) ? 0 : 1);
     const int compute_capability = context.compute_capability(), square = square_entry(x);
     const std::int64_t pipelined = pipelined_most(context, x, extents.in_place);
     const GemmBatchExtents& e = extents;
-    thread_local Memo<17, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
+    thread_local Memo<19, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
     return recent(
         {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
          static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place,
-         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch), compute_capability, square,
-         pipelined},
+         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch),
+         static_cast<std::int64_t>(e.scratch), std::bit_cast<std::int64_t>(alone),
+         compute_capability, square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 
@@ -232,7 +252,8 @@ GemmChoice run(Context& context, T alpha, MatrixView<const T> a, std::int64_t a_
     const GemmBatch<T> batch = {call.alpha, {call.a, a_stride}, {call.b, b_stride},
                                 call.beta,  {call.c, c_stride}, count};
     if (options.kernel == GemmKernel::best && options.entry < 0 && !call.from_parts()) {
-        const GemmBatchPlan plan = plan_for(context, batch);
+        const GemmBatchPlan plan =
+            plan_for(context, batch, 1e6 * call.plans.seconds(call.choice.kernel));
         if (plan.route != GemmBatchRoute::one_by_one)
             return enqueue_batch(context, batch, plan, call.exchanged);
     }

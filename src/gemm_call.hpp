@@ -39,6 +39,17 @@ struct GemmStrictPlans {
     GemmPipelinedPlan pipelined;
     GemmSkinnyPlan skinny;
     GemmTensorPlan tensor;
+
+    /// Estimated for a rung; 0: no plans were made.
+    double seconds(GemmKernel kernel) const {
+        switch (kernel) {
+            case GemmKernel::sliced: return sliced.seconds;
+            case GemmKernel::pipelined: return pipelined.seconds;
+            case GemmKernel::skinny: return skinny.seconds;
+            case GemmKernel::tensor: return tensor.seconds;
+            default: return tuned_seconds;
+        }
+    }
 };
 
 /// Whether a rung is one of Precision::fp32.

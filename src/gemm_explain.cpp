@@ -32,18 +32,11 @@ std::string rung_reason(const GemmCall<T>& call) {
     if (call.tuning_line > 0)
         return sentence("the rung ", to_string(call.choice.kernel), ", by line ", call.tuning_line,
                         " of the tuning file");
-    double seconds = plans.tuned_seconds;
-    switch (call.choice.kernel) {
-        case GemmKernel::gemv: return "the rung gemv: c is a row or a column";
-        case GemmKernel::tiled: return "the rung tiled: k is too long for the others";
-        case GemmKernel::sliced: seconds = plans.sliced.seconds; break;
-        case GemmKernel::pipelined: seconds = plans.pipelined.seconds; break;
-        case GemmKernel::tensor: seconds = plans.tensor.seconds; break;
-        case GemmKernel::skinny: seconds = plans.skinny.seconds; break;
-        default: break;
-    }
+    if (call.choice.kernel == GemmKernel::gemv) return "the rung gemv: c is a row or a column";
+    if (call.choice.kernel == GemmKernel::tiled)
+        return "the rung tiled: k is too long for the others";
     std::string estimate = sentence("the rung ", to_string(call.choice.kernel), " is estimated at ",
-                                    microseconds(seconds));
+                                    microseconds(plans.seconds(call.choice.kernel)));
     if (call.choice.kernel == GemmKernel::tuned) return estimate;
     return estimate + sentence(" (tuned: ", microseconds(plans.tuned_seconds), ")");
 }

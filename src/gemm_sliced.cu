@@ -23,11 +23,10 @@ bool is_slow(const MatrixView<const float>& operand) {
 /// Whether transposed(C) is computed: as the plan says; or of squares, where only one operand is
 /// slow and would lie along a side of the tiles that is twice as long as the other. If C is read,
 /// too, its rows matter more.
-bool exchanges(const GemmCall<float>& call, const GemmSlicedPlan& plan) {
+bool exchanges(const GemmBatch<float>& x, const GemmSlicedPlan& plan) {
     const GemmTile& t = sliced_table[plan.entry].tile.tile;
-    if (call.c.rows != call.c.columns || t.block_n < 2 * t.block_m || call.beta != 0)
-        return plan.exchange;
-    return !is_slow(call.a) && is_slow(call.b.transposed());
+    if (x.m() != x.n() || t.block_n < 2 * t.block_m || x.beta != 0) return plan.exchange;
+    return !is_slow(x.a.first) && is_slow(x.b.first.transposed());
 }
 
 }  // namespace
@@ -41,24 +40,25 @@ GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_sc
 }
 
 void launch_gemm_sliced(device::Stream stream, int entry, const SlicedWork& work,
-                        int compute_capability) {
-    const auto launcher = sliced_table[entry].tile.tile.in_order()
-                              ? sliced_launcher_in_order(entry)
-                              : sliced_launchers<false>[static_cast<std::size_t>(entry)];
-    launcher(stream, work, compute_capability == 90);
+                        int compute_capability, const SlicedBatch* batch) {
+    const SlicedKernel& kernel = sliced_table[entry].tile.tile.in_order()
+                                     ? sliced_kernel_in_order(entry)
+                                     : sliced_kernels<false>[static_cast<std::size_t>(entry)];
+    launch_gemm_sliced(stream, kernel, entry, work, batch, compute_capability == 90);
 }
 
 void enqueue_gemm_sliced(Context& context, const GemmCall<float>& call,
                          const GemmSlicedPlan& plan) {
-    SlicedWork work = {};
-    const bool exchange = exchanges(call, plan);
-    work.alpha = call.alpha;
-    work.a = exchange ? call.b.transposed() : call.a;
-    work.b = exchange ? call.a.transposed() : call.b;
-    work.beta = call.beta;
-    work.c = exchange ? call.c.transposed() : call.c;
-    work.a_walk = sliced_walk(work.a);
-    work.b_walk = sliced_walk(work.b.transposed());
+    const GemmBatch<float> one = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
+    enqueue_gemm_sliced(context, one, plan);
+}
+
+void enqueue_gemm_sliced(Context& context, const GemmBatch<float>& given,
+                         const GemmSlicedPlan& plan) {
+    const GemmBatch<float> x = exchanges(given, plan) ? transposed(given) : given;
+    SlicedWork work = {x.alpha, x.a.first, x.b.first, x.beta, x.c.first};
+    work.a_walk = sliced_walk(x.a.first);
+    work.b_walk = sliced_walk(x.b.first.transposed());
     work.cut = plan.cut;
     const int compute_capability = context.compute_capability();
     work.cluster = plan.cut.ranks_log2 > 0 && clusters_on(compute_capability);
@@ -67,7 +67,9 @@ void enqueue_gemm_sliced(Context& context, const GemmCall<float>& call,
         work.counters = static_cast<unsigned*>(
             context.workspace().counters(context.stream(), Workspace::CountersOf::gemm, "gemm"));
     }
-    launch_gemm_sliced(context.stream(), plan.entry, work, compute_capability);
+    const SlicedBatch batch = {x.a, x.b, x.c, plan.products};
+    launch_gemm_sliced(context.stream(), plan.entry, work, compute_capability,
+                       plan.products > 1 ? &batch : nullptr);
 }
 
 }  // namespace tinyblas

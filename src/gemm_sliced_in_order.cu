@@ -5,8 +5,8 @@
 
 namespace tinyblas {
 
-SlicedLauncher sliced_launcher_in_order(int entry) {
-    return sliced_launchers<true>[static_cast<std::size_t>(entry)];
+const SlicedKernel& sliced_kernel_in_order(int entry) {
+    return sliced_kernels<true>[static_cast<std::size_t>(entry)];
 }
 
 }  // namespace tinyblas

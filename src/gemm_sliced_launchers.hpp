@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The launchers of gemm's rung sliced, one an entry of its table, in the two files that compile
-// them.
+// The kernels of gemm's rung sliced, one an entry of its table, in the two files that compile them.
 #pragma once
-
-#include <type_traits>
 
 #include "kernels/gemm/4_sliced.cuh"
 #include "launcher_table.hpp"
 
 namespace tinyblas {
 
-using SlicedLauncher = void (*)(device::Stream, const SlicedWork&, bool reallocates);
-
-/// The launcher of each entry that is compiled in order, or of each other one; null for the rest.
+/// The kernel of each entry that is compiled in order, or of each other one; none for the rest.
 template <bool in_order>
-constexpr auto sliced_launchers = launcher_table<SlicedLauncher, sliced_entries>(
-    []<int e>(std::integral_constant<int, e>) -> SlicedLauncher {
+constexpr auto sliced_kernels = launcher_table<SlicedKernel, sliced_entries>(
+    []<int e>(std::integral_constant<int, e>) -> SlicedKernel {
         if constexpr (sliced_table[e].tile.tile.in_order() == in_order)
-            return launch_gemm_sliced<e>;
-        return nullptr;
+            return make_sliced_kernel<e>();
+        return {};
     });
 
-/// The launcher of `entry` from src/gemm_sliced_in_order.cu.
-SlicedLauncher sliced_launcher_in_order(int entry);
+/// The kernel of `entry` from src/gemm_sliced_in_order.cu.
+const SlicedKernel& sliced_kernel_in_order(int entry);
 
 }  // namespace tinyblas

@@ -36,23 +36,6 @@ bool along_k(const MatrixView<const double>& operand) {
     return size(operand.column_stride) <= size(operand.row_stride);
 }
 
-/// The plan's blocks on the context's GPU.
-unsigned blocks_on(const Context& context, const GemmTensorPlan& plan, std::int64_t m,
-                   std::int64_t n, std::int64_t k, std::int64_t count) {
-    return gemm_tensor_blocks(plan, static_cast<double>(count) * gemm_tensor_bytes(m, n, k),
-                              gemm_tensor_bytes_in_microsecond_of(context.memory_speed()));
-}
-
-void launch(device::Stream stream, GemmTensorWork work, std::int64_t count) {
-    const MatrixView<double>& c = work.c.first;
-    const std::int64_t k = work.a.first.columns;
-    work.ahead = gemm_tensor_reads_ahead(
-        k, static_cast<double>(count) * gemm_tensor_bytes(c.rows, c.columns, k));
-    const auto& layouts = kernels[static_cast<std::size_t>(work.plan.entry)];
-    const unsigned layout = (along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u);
-    launch_gemm_tensor(stream, layouts[layout], work);
-}
-
 }  // namespace
 
 TensorPitch tensor_pitch(const MatrixView<const double>& operand) {
@@ -72,9 +55,17 @@ GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call, std::size_t most_s
 
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
                          const GemmTensorPlan& plan) {
-    GemmTensorWork work = {call.alpha, call.beta, {call.a}, {call.b.transposed()}, {call.c}, plan,
-                           nullptr,    nullptr,   nullptr};
-    work.plan.blocks = blocks_on(context, plan, call.c.rows, call.c.columns, call.a.columns, 1);
+    const GemmBatch<double> one = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
+    enqueue_gemm_tensor(context, one, plan);
+}
+
+void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& x, const GemmTensorPlan& plan) {
+    GemmTensorWork work = {x.alpha, x.beta,  x.a,     x.b.transposed(), x.c,
+                           plan,    nullptr, nullptr, nullptr};
+    const double bytes = static_cast<double>(x.count) * gemm_tensor_bytes(x.m(), x.n(), x.k());
+    work.plan.blocks = gemm_tensor_blocks(
+        plan, bytes, gemm_tensor_bytes_in_microsecond_of(context.memory_speed()));
+    work.ahead = gemm_tensor_reads_ahead(x.k(), bytes);
     // All must have a place at once.
     const bool together =
         plan.together && plan.blocks <= static_cast<unsigned>(context.multiprocessors());
@@ -85,13 +76,9 @@ void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
     }
     if (plan.scratch_bytes > 0)
         work.parts = static_cast<double*>(context.scratch(plan.scratch_bytes));
-    launch(context.stream(), work, 1);
-}
-
-void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& x, int entry) {
-    GemmTensorPlan plan = gemm_tensor_batch_plan(entry, x.m(), x.n(), x.k(), x.count);
-    plan.blocks = blocks_on(context, plan, x.m(), x.n(), x.k(), x.count);
-    launch(context.stream(), {x.alpha, x.beta, x.a, x.b.transposed(), x.c, plan}, x.count);
+    const auto& layouts = kernels[static_cast<std::size_t>(plan.entry)];
+    const unsigned layout = (along_k(work.a.first) ? 2u : 0u) + (along_k(work.b.first) ? 1u : 0u);
+    launch_gemm_tensor(context.stream(), layouts[layout], work);
 }
 
 }  // namespace tinyblas

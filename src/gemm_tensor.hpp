@@ -19,7 +19,8 @@ GemmTensorPlan plan_gemm_tensor(const GemmCall<double>& call,
 /// Enqueues the call, whose k is not 0, as `plan` says. Needs compute capability 9.0a.
 void enqueue_gemm_tensor(Context& context, const GemmCall<double>& call,
                          const GemmTensorPlan& plan);
-/// A batch of at most gemm_tensor_most() products (tensor_plan.hpp).
-void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& batch, int entry);
+/// A batch of at most gemm_tensor_most() products (tensor_plan.hpp), by a plan of as many.
+void enqueue_gemm_tensor(Context& context, const GemmBatch<double>& batch,
+                         const GemmTensorPlan& plan);
 
 }  // namespace tinyblas

@@ -83,6 +83,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";
         case GemmBatchRoute::pipelined: return "pipelined";
+        case GemmBatchRoute::sliced: return "sliced";
         case GemmBatchRoute::tensor: return "tensor";
     }
     return "unknown";

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "gemm_problem.hpp"
+#include "kernels/gemm/batched_operands.hpp"
 
 namespace tinyblas::test {
 
@@ -139,6 +140,25 @@ struct BatchProblem {
         return all;
     }
 
+    /// As kernels are given it.
+    GemmBatch<T> batch(T* const* pointers) {
+        const auto operand = [&](BatchOperand<T>& matrices, T* const* first) {
+            MatrixView<T> view = matrices.device(0);
+            if (by_pointers()) view.data = nullptr;
+            return GemmBatchOperand<T>{view, matrices.stride(), by_pointers() ? first : nullptr};
+        };
+        const auto read = [&](BatchOperand<T>& matrices, T* const* first) {
+            const GemmBatchOperand<T> own = operand(matrices, first);
+            return GemmBatchOperand<const T>{own.first, own.stride, own.pointers};
+        };
+        return {alpha,
+                read(a, pointers),
+                read(b, pointers + count()),
+                beta,
+                operand(c, pointers + 2 * count()),
+                count()};
+    }
+
     GemmChoice enqueue(Context& context, T* const* pointers, GemmOptions options = {}) {
         if (!by_pointers())
             return gemm_strided_batched(context, alpha, a.device(0), a.stride(), b.device(0),
@@ -152,11 +172,17 @@ struct BatchProblem {
                             array(pointers + 2 * count(), c.device(0)), count(), options);
     }
     GemmChoice run(Context& context, GemmOptions options = {}) {
+        GemmChoice choice;
+        run(context, [&](T* const* pointers) { choice = enqueue(context, pointers, options); });
+        return choice;
+    }
+    /// What enqueue(pointers) does with the operands.
+    template <class Enqueue>
+    void run(Context& context, Enqueue enqueue) {
         for (BatchOperand<T>* operand : operands()) operand->upload(context);
         const Matrix<T*> array = on_device(context, pointers());
-        const GemmChoice choice = enqueue(context, array.view().data, options);
+        enqueue(array.view().data);
         for (BatchOperand<T>* operand : operands()) operand->download(context);
-        return choice;
     }
 
     Shape shape;
@@ -221,6 +247,24 @@ testing::AssertionResult chained(BatchProblem<T>& p) {
     });
 }
 
+/// For reals: within the tolerance of the wide result. Written so that NaN fails.
+template <class T>
+testing::AssertionResult close(BatchProblem<T>& p) {
+    return judge(p, "within the tolerance", [&](auto e, auto i, auto j, T x) {
+        const MatrixView<T> a = p.a.before(p.a_of(e)), b = p.b.before(e);
+        const T old = p.c.before(p.c_of(e))(i, j);
+        Wide<T> sum = 0, magnitude = 0;
+        for (std::int64_t q = 0; q < a.columns; ++q) {
+            sum += Wide<T>(a(i, q)) * b(q, j);
+            magnitude += std::abs(Wide<T>(a(i, q)) * b(q, j));
+        }
+        const Wide<T> scaled = p.beta == 0 ? 0 : p.beta * Wide<T>(old);
+        const Wide<T> expected = p.alpha * sum + scaled;
+        return std::abs(x - expected) <=
+               tolerance<T>(a.columns, std::abs(p.alpha) * magnitude, std::abs(scaled), expected);
+    });
+}
+
 template <class T>
 constexpr Scalar scalar_of = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
 
@@ -234,7 +278,8 @@ inline constexpr BatchCase batch_cases[] = {
     {{4, 4, 4}, 9},     {{3, 4, 2}, 9},      {{8, 8, 8}, 5},      {{7, 5, 8}, 6},
     {{16, 16, 16}, 9},  {{16, 12, 20}, 6},   {{31, 33, 40}, 3},   {{27, 30, 9}, 265},
     {{33, 34, 50}, 65}, {{49, 50, 33}, 65},  {{65, 66, 9}, 57},   {{130, 66, 37}, 2},
-    {{5, 70, 30}, 60},  {{129, 70, 258}, 2}, {{33, 17, 35}, 129}, {{97, 17, 37}, 65},
+    {{5, 70, 30}, 60},  {{129, 70, 258}, 2}, {{129, 70, 150}, 2}, {{33, 17, 35}, 129},
+    {{97, 17, 37}, 65},
 };
 /// The kernels for squares of floats, without gaps and by strides.
 inline constexpr BatchCase square_cases[] = {

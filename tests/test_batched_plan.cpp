@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -62,9 +63,21 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
                    compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
         }
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
-        case GemmBatchRoute::tensor:
+        case GemmBatchRoute::sliced: {
+            const auto ranks_log2 = static_cast<unsigned>(std::countr_zero(plan.parts));
+            return type == Scalar::float32 && compute_capability == 90 && x.count > 1 &&
+                   x.k >= gemm_batch_shortest_cut && sliced_batches(plan.entry) &&
+                   gemm_sliced_plan(plan.entry, x.m, x.n, x.k, ranks_log2, 1, x.count).fits;
+        }
+        case GemmBatchRoute::tensor: {
+            const GemmTensorTile& t = gemm_tensor_table[plan.entry];
+            const bool all_at_once =
+                x.k >= gemm_batch_shortest_cut &&
+                x.tiles(t.block_m, t.block_n) * plan.parts <= std::int64_t{t.at_once()};
             return type == Scalar::float64 && compute_capability == 90 &&
-                   gemm_tensor_most(plan.entry, x.m, x.n, x.k) > 0;
+                   gemm_tensor_most(plan.entry, x.m, x.n, x.k) > 0 &&
+                   (plan.parts == 1 || all_at_once);
+        }
     }
     return false;
 }
@@ -254,6 +267,15 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                             if (gemm_pieces_table[e].type == type && x.pieces != GemmPieces::none &&
                                 plan_gemm_pieces(e, m, n, k, false).entry == e)
                                 see(GemmBatchRoute::pieces, e, gemm_pieces_microseconds(e, x));
+                        GemmBatchFastest cut;  // which is not among them
+                        if (type == Scalar::float32) cut.consider_sliced(x);
+                        for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
+                            cut.consider_cut_tensor(e, 1, x);
+                        if (plan.route == GemmBatchRoute::sliced || plan.parts > 1) {
+                            ASSERT_LE(cut.microseconds, least);
+                            continue;
+                        }
+                        ASSERT_TRUE(cut.microseconds == 0 || own <= cut.microseconds);
                         ASSERT_EQ(own, least) << m << " x " << n << " x " << k << ", " << count
                                               << " of them: entry " << plan.entry;
                     }
@@ -336,7 +358,7 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
         EXPECT_EQ(plan.entry, entry) << n << ", " << count;
     };
     constexpr GemmBatchRoute tile = GemmBatchRoute::tile;
-    for (const auto& [n, count] : {std::pair(160, 8), {160, 16}, {224, 8}, {256, 4}})
+    for (const auto& [n, count] : {std::pair(160, 8), {160, 16}, {224, 8}})
         expect(n, count, tile, 1);                                               // 32 x 32
     for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
     expect(256, 8, tile, 4);                                                     // 64 x 64
@@ -387,21 +409,55 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     for (const std::int64_t count : {32, 512})
         expect({2048, 64, 2048, count}, GemmBatchRoute::tensor, 1);
     expect({2048, 128, 2048, 512}, GemmBatchRoute::tensor, 0);
-    // Tiles that fill a GPU together need not be cut one product after the other; of a product that
-    // fills it alone, or too few, they are.
-    expect({4096, 64, 4096, 8}, GemmBatchRoute::tensor, 1);
-    for (const auto& [m, n, count] : {std::tuple(4096, 64, 6), {2048, 2048, 8}})
-        expect({m, n, 4096, count}, GemmBatchRoute::one_by_one, -1);
+    // Tiles that fill a GPU together need not be cut one product after the other; of products that
+    // fill it alone, they are.
+    for (const std::int64_t count : {6, 8}) {
+        const auto plan = plan_gemm_batch(Scalar::float64, 90, {4096, 64, 4096, count}, -1);
+        EXPECT_EQ(plan.route, GemmBatchRoute::tensor) << count;
+        EXPECT_EQ(plan.parts, 1u) << count;
+    }
+    expect({2048, 2048, 4096, 8}, GemmBatchRoute::one_by_one, -1);
     // Lines that are no multiples of 128 bytes apart cost small tiles most.
     GemmBatchExtents x = {96, 1824, 1502, 6, true, true};
     expect(x, GemmBatchRoute::tensor, 5);
     x.a_pitch = x.b_pitch = TensorPitch::pairs;
-    expect(x, GemmBatchRoute::tensor, 2);
+    expect(x, GemmBatchRoute::tensor, 0);
     // Turning an operand takes time, which the rung tensor does not.
-    expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 3);
+    expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 5);
     expect({64, 64, 64, 64, false, true}, GemmBatchRoute::tensor, 3);
     expect({96, 96, 96, 1000, false, true}, GemmBatchRoute::tensor, 4);
     expect({100, 100, 0, 1000}, GemmBatchRoute::tile, 7);  // nothing to multiply
+}
+
+// Few tiles of a long k: they are cut, in one launch, as a product by itself would be.
+TEST(BatchedPlan, FewTilesOfLongSumsAreCut) {
+    const auto plan = [](Scalar type, const GemmBatchExtents& x) {
+        return plan_gemm_batch(type, 90, x, -1);
+    };
+    constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
+    for (const bool pointers : {false, true}) {
+        GemmBatchExtents x = {64, 64, 2048, 8};
+        x.pointers = pointers;
+        x.alone = 20;
+        EXPECT_EQ(plan(single, x).route, GemmBatchRoute::sliced);
+        EXPECT_EQ(plan(single, x).parts, 4u);  // 128 blocks
+        EXPECT_EQ(plan(single, x).most, 8);
+        EXPECT_EQ(plan(twice, x).route, GemmBatchRoute::tensor);
+        EXPECT_GT(plan(twice, x).parts, 3u);
+        x.scratch = 0;
+        EXPECT_EQ(plan(twice, x).parts, 1u);
+    }
+    // A product that fills the GPU by itself, in tiles that load less; many tiles; a short k.
+    GemmBatchExtents large = {2048, 2048, 2048, 4};
+    large.alone = 330;
+    EXPECT_EQ(plan(single, large).route, GemmBatchRoute::one_by_one);
+    for (const GemmBatchExtents& x :
+         {GemmBatchExtents{64, 64, 2048, 5000}, {64, 64, gemm_batch_shortest_cut - 1, 8}})
+        for (const Scalar type : {single, twice}) {
+            EXPECT_NE(plan(type, x).route, GemmBatchRoute::sliced) << x.count;
+            EXPECT_EQ(plan(type, x).parts, 1u) << x.count;
+        }
+    EXPECT_NE(plan(single, {64, 64, 2048, 1}).route, GemmBatchRoute::sliced);  // that is gemm's
 }
 
 // A grid's y would end: kernels that number their tiles in one line.
@@ -435,9 +491,6 @@ TEST(BatchedPlan, OneByOne) {
     };
     constexpr Scalar single = Scalar::float32, twice = Scalar::float64;
     for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 2048, 4},
-                                      {64, 64, 1 << 20, 100},
-                                      {32, 32, 1024, 2},
-                                      {2048, 64, 2048, 4},
                                       {4096, 16, 4096, 100},
                                       {4096, 1, 4096, 7},
                                       {1, 4096, 4096, 7},
@@ -448,9 +501,13 @@ TEST(BatchedPlan, OneByOne) {
                                       {32, 32, 1024, 3},
                                       {4096, 4, 256, 7}})
         expect(false, {single, twice}, x);
-    // In double, a batch has the tiles that a gemm has.
-    for (const GemmBatchExtents& x :
-         {GemmBatchExtents{2048, 2048, 512, 100}, {8192, 64, 8192, 100}, {4096, 63, 4096, 100}}) {
+    // In double, a batch has the tiles that a gemm has, and they are cut where they are few.
+    for (const GemmBatchExtents& x : {GemmBatchExtents{2048, 2048, 512, 100},
+                                      {8192, 64, 8192, 100},
+                                      {4096, 63, 4096, 100},
+                                      {64, 64, 1 << 20, 100},
+                                      {32, 32, 1024, 2},
+                                      {2048, 64, 2048, 4}}) {
         expect(true, {single}, x);
         expect(false, {twice}, x);
         EXPECT_TRUE(gemm_batch_one_by_one(twice, 80, x)) << x.m << ", " << x.n;

@@ -93,14 +93,32 @@ TEST(GemmBatchedGraphOfFloats, WritesMapsAtEachReplay) {
     }
 }
 
-// One gemm after the other: as many nodes at least.
+// One gemm after the other, by a rung that shares k: as many nodes at least.
 TYPED_TEST(GemmBatchedGraph, OneByOne) {
     using T = TypeParam;
     BatchProblem<T> p({33, 100, 1300}, 2);
+    const GemmKernel own = std::is_same_v<T, float> ? GemmKernel::sliced : GemmKernel::tensor;
+    const bool is_90 = this->context.compute_capability() == 90;
+    const GemmOptions by_name = {.kernel = is_90 ? own : GemmKernel::tuned};
     p.fill_integers();
-    p.run(this->context);  // its scratch memory is there
-    Graph graph(this->context, [&] { p.enqueue(this->context, nullptr); });
+    p.run(this->context, by_name);  // its scratch memory is there
+    Graph graph(this->context, [&] { p.enqueue(this->context, nullptr, by_name); });
     EXPECT_GE(graph.nodes(), 2u);
+    for (int round = 0; round < 3; ++round) {
+        p.fill_integers();
+        for (BatchOperand<T>* operand : p.operands()) operand->upload(this->context);
+        graph.replay(this->context.stream());
+        for (BatchOperand<T>* operand : p.operands()) operand->download(this->context);
+        EXPECT_TRUE(exact(p)) << "round " << round;
+    }
+}
+
+// Few tiles of a long k, in one launch whose tiles are cut: the graph has the scratch memory.
+TYPED_TEST(GemmBatchedGraph, CutTiles) {
+    using T = TypeParam;
+    BatchProblem<T> p({40, 70, 2100}, 3);
+    p.fill_integers();
+    Graph graph(this->context, [&] { p.enqueue(this->context, nullptr); });
     for (int round = 0; round < 3; ++round) {
         p.fill_integers();
         for (BatchOperand<T>* operand : p.operands()) operand->upload(this->context);

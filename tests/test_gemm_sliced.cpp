@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "batched_problem.hpp"
 #include "device_buffer.hpp"
-#include "gemm_problem.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
 #endif
@@ -158,6 +158,114 @@ TEST_P(GemmSliced, SameBits) {
 #if TINYBLAS_EMULATED
     device::set_schedule(0);
 #endif
+}
+
+/// Batches, by the entries that make them.
+class GemmSlicedBatch : public testing::Test {
+  protected:
+    static void multiply(BatchProblem<float>& p, Context& context, int entry, unsigned ranks_log2) {
+        const auto [m, n, k] = p.shape;
+        const auto plan = gemm_sliced_plan(entry, m, n, k, ranks_log2, 1, p.count());
+        ASSERT_TRUE(plan.fits);
+        p.run(context, [&](float* const* pointers) {
+            enqueue_gemm_sliced(context, p.batch(pointers), plan);
+        });
+    }
+    /// body(entry, its tile, ranks_log2, given)
+    template <class Body>
+    static void for_each(Body body) {
+        int entries = 0;
+        for (int entry = 0; entry < sliced_entries; ++entry) {
+            if (!sliced_batches(entry)) continue;
+            ++entries;
+            for (const unsigned ranks_log2 : {0u, 1u, 2u, 3u})
+                for (const Given given : {Given::by_strides, Given::by_pointers})
+                    body(entry, sliced_table[entry].tile.tile, ranks_log2, given);
+        }
+        ASSERT_GT(entries, 0);
+    }
+    Context context;
+};
+
+// Whatever the storage, and with matrices that begin at any alignment.
+TEST_F(GemmSlicedBatch, EveryStorage) {
+    int number = 0;
+    for_each([&](int entry, const GemmTile& t, unsigned ranks_log2, Given given) {
+        for (int index = 0; index < input_storages; ++index, ++number) {
+            const Along along = {number % 2 == 0, number % 3};
+            BatchProblem<float> p({t.block_m + 3 - index % 4, t.block_n - 1 + index % 3,
+                                   (t.block_k << ranks_log2) + 5 * index - 7},
+                                  3 + index % 2, {along, along, along},
+                                  {storages[index], storages[(index + 3) % input_storages],
+                                   storages[index % output_storages]});
+            p.given = given;
+            p.fill_integers();
+            multiply(p, context, entry, ranks_log2);
+            ASSERT_TRUE(exact(p)) << "entry " << entry << ", " << ranks_log2;
+        }
+    });
+}
+
+// The first matrices of A and B begin at a multiple of 16 bytes, with lines that do, the others
+// not.
+TEST_F(GemmSlicedBatch, FirstOnesAligned) {
+    for_each([&](int entry, const GemmTile& t, unsigned ranks_log2, Given given) {
+        BatchProblem<float> p({36, 40, 2 * t.block_k}, 4,
+                              {across_lines(true, 36, 2 * t.block_k, true),
+                               across_lines(false, 2 * t.block_k, 40, true), below},
+                              {storages[1], storages[0], storages[0]});
+        ASSERT_EQ(sliced_walk(p.a.device(0)), SlicedWalk::vectors);
+        ASSERT_EQ(sliced_walk(p.b.device(0).transposed()), SlicedWalk::vectors);
+        p.given = given;
+        p.fill_integers();
+        multiply(p, context, entry, ranks_log2);
+        ASSERT_TRUE(exact(p)) << "entry " << entry << ", " << ranks_log2;
+    });
+}
+
+// Each product's bits are those of its elements alone, wherever it is in the batch.
+TEST_F(GemmSlicedBatch, PlacesDoNotShow) {
+    for_each([&](int entry, const GemmTile& t, unsigned ranks_log2, Given given) {
+        BatchProblem<float> p({t.block_m + 1, t.block_n + 2, 3 * t.block_k + 5}, 4);
+        p.given = given;
+        p.alpha = 0.7f;
+        p.beta = -0.3f;
+        for (BatchOperand<float>* operand : p.operands()) {
+            Random same(11);
+            for (std::int64_t e = 0; e < p.count(); ++e, same = Random(11))
+                for (std::int64_t i = 0; i < operand->before(e).rows; ++i)
+                    for (std::int64_t j = 0; j < operand->before(e).columns; ++j)
+                        operand->before(e)(i, j) = static_cast<float>(same.normal());
+        }
+        multiply(p, context, entry, ranks_log2);
+        ASSERT_TRUE(close(p));
+        const MatrixView<float> c = p.c.after(0);
+        const std::vector<float> once(c.data, c.data + c.rows * c.row_stride);
+        for (unsigned turn = 0; turn < 3; ++turn) {
+#if TINYBLAS_EMULATED
+            device::set_schedule(turn);
+#endif
+            if (turn > 0) multiply(p, context, entry, ranks_log2);
+            ASSERT_TRUE(judge(p, "the first product's", [&](auto, auto i, auto j, float x) {
+                return bits(x) == bits(once[static_cast<std::size_t>(i * c.row_stride + j)]);
+            })) << turn;
+        }
+    });
+#if TINYBLAS_EMULATED
+    device::set_schedule(0);
+#endif
+}
+
+TEST_F(GemmSlicedBatch, BetaZeroDoesNotReadC) {
+    for_each([&](int entry, const GemmTile& t, unsigned ranks_log2, Given given) {
+        BatchProblem<float> p({t.block_m + 2, t.block_n + 3, t.block_k + 1}, 2);
+        p.given = given;
+        p.fill_integers();
+        p.c.fill([] { return poison<float>(); });
+        p.beta = 0;
+        multiply(p, context, entry, ranks_log2);
+        ASSERT_TRUE(exact(p));
+    });
 }
 
 // The plan's entry and cut, through the door that gemm uses.

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gemm_problem.hpp"
+#include "batched_problem.hpp"
 #include "kernels/gemm/divisor.hpp"
 #include "workspace.hpp"
 #if TINYBLAS_EMULATED
@@ -241,6 +241,47 @@ TEST_P(GemmTensor, ManyPartsOfTilesInOneLine) {
     ASSERT_TRUE(exact_with(shape, 54, storages[0], storages[1], storages[0], cut));
 }
 
+// Batches whose tiles are cut, all alike, added up by their blocks or by a kernel of its own: each
+// product's bits are those of its elements alone, wherever it is.
+TEST_P(GemmTensor, CutBatches) {
+    int number = 0;
+    for (const unsigned parts : {2u, 3u, gemm_tensor_many_parts + 1})
+        for (const Given given : {Given::by_strides, Given::by_pointers}) {
+            for (const int layouts : {0, 1, 2, 3}) {
+                const std::int64_t k = (parts + 2) * static_cast<unsigned>(t.block_k) - 3;
+                BatchProblem<double> p({t.block_m + 5, t.block_n - 3, k}, 3,
+                                       {Along{false, number % 2}, below, Along{false, number % 3}},
+                                       {storages[layouts % 2], storages[layouts / 2], storages[0]});
+                p.given = given;
+                const bool whole_numbers = ++number % 2 == 0;
+                p.beta = layouts % 3 - 1;
+                if (whole_numbers) p.fill_integers();
+                for (std::int64_t e = 0; e < p.count() && !whole_numbers; ++e)
+                    for (BatchOperand<double>* operand : p.operands()) {
+                        Random same(7);
+                        for (std::int64_t i = 0; i < operand->before(e).rows; ++i)
+                            for (std::int64_t j = 0; j < operand->before(e).columns; ++j)
+                                operand->before(e)(i, j) = same.normal();
+                    }
+                const auto plan = gemm_tensor_plan_alike(entry, p.shape.m, p.shape.n, p.shape.k,
+                                                         parts, p.count());
+                ASSERT_EQ(plan.cut(), 6u);
+                ASSERT_EQ(plan.sums_apart, parts > gemm_tensor_many_parts);
+                p.run(context, [&](double* const* pointers) {
+                    enqueue_gemm_tensor(context, p.batch(pointers), plan);
+                });
+                if (whole_numbers) {
+                    ASSERT_TRUE(exact(p)) << parts << " parts";
+                    continue;
+                }
+                ASSERT_TRUE(close(p)) << parts << " parts";
+                ASSERT_TRUE(judge(p, "the first product's", [&](auto, auto i, auto j, double x) {
+                    return bits(x) == bits(p.c.after(p.c_of(0))(i, j));
+                }));
+            }
+        }
+}
+
 void check_plan(std::int64_t m, std::int64_t n, std::int64_t k) {
     SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
     const GemmTensorPlan plan = plan_gemm_tensor(m, n, k);
@@ -306,7 +347,7 @@ TEST(GemmTensorPlan, BlocksBeginInTurnWhereMemoryTakesTheTime) {
                           Case{2, 256, 256, 256, 341, 0, 0}, Case{2, 8192, 8192, 64, 1, 0, 0},
                           Case{1, 1 << 20, 64, 64, 1, 0, 0},  // one at a time
                           Case{2, 64, 64, 64, 1, 0, 0}}) {
-        const GemmTensorPlan plan = gemm_tensor_batch_plan(c.entry, c.m, c.n, c.k, c.count);
+        const GemmTensorPlan plan = gemm_tensor_plan_alike(c.entry, c.m, c.n, c.k, 1, c.count);
         const double bytes = static_cast<double>(c.count) * gemm_tensor_bytes(c.m, c.n, c.k);
         for (const auto& [speed, tiles] :
              {std::pair{h200, c.h200_tiles}, std::pair{h100, c.h100_tiles}}) {

@@ -111,10 +111,13 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 ///
 /// One launch makes all products where that pays (GemmKernel::batched). Each element is then one
 /// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it: these
-/// depend neither on the size of the batch and the product's place in it, nor on layouts. Otherwise
-/// it is as many calls of gemm, with their bits: a batch of one, products that are large or few
-/// with long sums, Precision::fp32 where it takes parts, and any rung asked for by name. Extents,
-/// batch and options decide which it is.
+/// depend neither on the size of the batch and the product's place in it, nor on layouts. Where k
+/// is 160 and more, though, sums may be cut along k, as gemm may cut those of one product, which
+/// pays where all C together are few tiles: all alike, so that bits do not depend on a product's
+/// place, but on extents, layouts and the size of the batch. Otherwise it is as many calls of gemm,
+/// with their bits: a batch of one, products that are large, Precision::fp32 where it takes parts,
+/// and any rung asked for by name. Extents, layouts, batch, scratch memory and options decide which
+/// it is.
 /// @param alpha, a, b, beta, c  as gemm has them, for e = 0
 /// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B
@@ -139,7 +142,7 @@ TINYBLAS_API GemmChoice gemm_strided_batched(Context& context, double alpha,
 /// they point to must stay. So the pointers cannot be checked. Each is to an element (0, 0), at any
 /// alignment of its type; those to A and B may repeat; the matrices of C must lie apart from each
 /// other and from all of A and B. Of floats, some are faster with 256 bytes of the context's
-/// scratch memory a product, 2^24 at most.
+/// scratch memory a product, 2^24 at most; of doubles, some whose sums are cut with up to 2^26.
 /// @param alpha, beta  as gemm has them
 /// @param a  m x k each, any strides, k at most 2^34; not read, and may be null, if alpha or k is 0
 /// @param b  k x n each, likewise

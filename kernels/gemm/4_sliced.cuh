@@ -9,7 +9,8 @@
 //         ^ slices, in each stage                                           +-----+
 //
 // So a C of one tile keeps all of a GPU busy, and a small C ends sooner. Operands are as they come:
-// any strides, any alignment. How k is cut depends on the extents alone, and so do the bits.
+// any strides, any alignment. How k is cut depends on the extents alone (and of a batch, on how
+// many products there are), and so do the bits.
 //
 // Larger tiles have warps of their own that load, so that the others' multiply-adds need not make
 // way for addresses. Threads that load leave before sums are added up.
@@ -19,6 +20,8 @@
 // of them with loads; for the rest, the two warps that a scheduler has to choose from wait at once,
 // for operands from the same bank of registers or, between two stages, for each other.
 #pragma once
+
+#include <cstddef>
 
 #include "sliced_loader.cuh"
 #include "sliced_sums.cuh"
@@ -208,29 +211,24 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     });
 }
 
-template <int entry>
-__global__ void __launch_bounds__(
-    sliced_tile(entry, device::reallocates_registers).threads(),
-    device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
-                            sliced_tile(entry, device::reallocates_registers).threads()))
-    gemm_sliced(const SlicedWork work, bool beside) {
-    device::wait_for_launcher();
-    if (beside) device::let_dependents_start();
+/// A block's part of the work: its tile in unit `unit()`, with `before()` tiles of other products
+/// before the work's. Both are asked for where they are needed, rather than kept in registers.
+template <int entry, class Unit, class Before>
+__device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit, Before before) {
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
     constexpr GemmTile t = s.tile;
-    if constexpr (!sliced_compiled) return device::trap();
     const SlicedCut& cut = work.cut;
     if constexpr (device::has_clusters)
         if (work.cluster) device::cluster_arrive_relaxed();
     auto& shared = device::large_shared<SlicedShared<entry>>();
     const auto place = [&] {
-        const unsigned unit = device::opaque(blockIdx.x);
+        const unsigned own = device::opaque(unit());
         return SlicedPlace{std::int64_t{device::opaque(blockIdx.y)} * t.block_m,
                            std::int64_t{device::opaque(blockIdx.z)} * t.block_n,
-                           blockIdx.z * gridDim.y + blockIdx.y, unit & (cut.ranks() - 1),
-                           unit >> cut.ranks_log2};
+                           blockIdx.z * gridDim.y + blockIdx.y + before(), own & (cut.ranks() - 1),
+                           own >> cut.ranks_log2};
     };
-    const std::int64_t p = std::int64_t{blockIdx.x} * cut.depth;
+    const std::int64_t p = std::int64_t{unit()} * cut.depth;
     const std::int64_t left = work.a.columns - p;
     const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
     const int steps = (depth + t.block_k - 1) / t.block_k;
@@ -273,19 +271,82 @@ __global__ void __launch_bounds__(
     finish_tile(work, place(), shared);
 }
 
-/// `reallocates`: the GPU runs machine code that can pass registers on.
+/// One product's.
 template <int entry>
-void launch_gemm_sliced(device::Stream stream, const SlicedWork& work, bool reallocates) {
+__global__ void __launch_bounds__(
+    sliced_tile(entry, device::reallocates_registers).threads(),
+    device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
+                            sliced_tile(entry, device::reallocates_registers).threads()))
+    gemm_sliced(const SlicedWork work, bool beside) {
+    device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
+    if constexpr (!sliced_compiled) return device::trap();
+    multiply_unit<entry>(
+        work, [] { return blockIdx.x; }, [] { return 0u; });
+}
+
+/// A batch's: products lie along the grid's x where one product's parts do. A kernel of its own,
+/// for the few instructions more would make small products 0.1 us slower (of 2).
+template <int entry>
+__global__ void __launch_bounds__(
+    sliced_tile(entry, device::reallocates_registers).threads(),
+    device::resident_blocks(sliced_table[entry].tile.tile.min_blocks,
+                            sliced_tile(entry, device::reallocates_registers).threads()))
+    gemm_sliced_batched(const SlicedWork first, const SlicedBatch batch, bool beside) {
+    device::wait_for_launcher();
+    if (beside) device::let_dependents_start();
+    if constexpr (!sliced_compiled) return device::trap();
+    const SlicedCut& cut = first.cut;
+    const unsigned product = blockIdx.x >> cut.ranks_log2;
+    SlicedWork work = first;
+    work.a.data = batch.a.data(product);
+    work.b.data = batch.b.data(product);
+    work.c.data = batch.c.data(product);
+    const auto begins_anywhere = [](SlicedWalk& walk, const float* data) {
+        if (walk == SlicedWalk::vectors && reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
+            walk = SlicedWalk::along_i;
+    };
+    begins_anywhere(work.a_walk, work.a.data);
+    begins_anywhere(work.b_walk, work.b.data);
+    multiply_unit<entry>(
+        work, [&] { return blockIdx.x & (cut.ranks() - 1); },
+        [&] { return (blockIdx.x >> cut.ranks_log2) * (gridDim.y * gridDim.z); });
+}
+
+/// One of them, and what each block of it has.
+struct SlicedKernel {
+    void (*alone)(SlicedWork, bool);
+    void (*batched)(SlicedWork, SlicedBatch, bool);  // null: not compiled
+    std::size_t shared, shared_of_cluster;           // bytes
+};
+template <int entry>
+constexpr SlicedKernel make_sliced_kernel() {
+    SlicedKernel kernel = {gemm_sliced<entry>, nullptr, sizeof(SlicedShared<entry>),
+                           sizeof(SlicedClusterShared<entry>)};
+    if constexpr (sliced_batches(entry)) kernel.batched = gemm_sliced_batched<entry>;
+    return kernel;
+}
+
+/// `kernel`: the entry's. `reallocates`: the GPU runs machine code that can pass registers on.
+/// `batch`: null for one product.
+inline void launch_gemm_sliced(device::Stream stream, const SlicedKernel& kernel, int entry,
+                               const SlicedWork& work, const SlicedBatch* batch, bool reallocates) {
     const SlicedTile s = sliced_tile(entry, reallocates);
     const auto tiles = [](std::int64_t extent, int block) {
         return static_cast<unsigned>((extent + block - 1) / block);
     };
-    const dim3 grid(work.cut.units(), tiles(work.c.rows, s.tile.block_m),
-                    tiles(work.c.columns, s.tile.block_n));
-    device::launch_even_clusters(
-        "gemm", gemm_sliced<entry>, grid, work.cluster ? work.cut.ranks() : 1, s.threads(),
-        work.cluster ? sizeof(SlicedClusterShared<entry>) : sizeof(SlicedShared<entry>), stream,
-        work, leaves_places(grid));
+    const dim3 grid(work.cut.units() * (batch ? batch->count : 1),
+                    tiles(work.c.rows, s.tile.block_m), tiles(work.c.columns, s.tile.block_n));
+    const auto launch = [&](auto of_entry, const auto&... given) {
+        device::launch_even_clusters("gemm", of_entry, grid, work.cluster ? work.cut.ranks() : 1,
+                                     s.threads(),
+                                     work.cluster ? kernel.shared_of_cluster : kernel.shared,
+                                     stream, work, given..., leaves_places(grid));
+    };
+    if (batch)
+        launch(kernel.batched, *batch);
+    else
+        launch(kernel.alone);
 }
 
 }  // namespace tinyblas

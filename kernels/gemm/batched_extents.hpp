@@ -2,6 +2,7 @@
 // What a plan knows of a batch of products, and what it says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "batched_operands.hpp"
@@ -21,6 +22,8 @@ struct GemmBatchExtents {
     int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
     bool in_place = false;  // the rung pipelined reads each matrix as it lies, if at all
     TensorPitch a_pitch = TensorPitch::lines, b_pitch = TensorPitch::lines;  // of doubles
+    std::size_t scratch = static_cast<std::size_t>(-1);  // bytes that parts of sums may take
+    double alone = 0;  // estimated microseconds of a product by itself; 0: unknown
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -28,6 +31,10 @@ struct GemmBatchExtents {
         return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
     }
     constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
+    /// So few that what one product takes also tells what they take.
+    constexpr bool has_few_tiles() const {
+        return tiles(64) <= std::int64_t{8} * gemm_tensor_multiprocessors;
+    }
     constexpr double bytes_of_doubles() const {  // of all operands
         const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
         return 8 * static_cast<double>(count) *
@@ -46,13 +53,15 @@ enum class GemmBatchRoute {
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
     pipelined,   // `entry`: products side by side in a tile; 0: in place
+    sliced,      // `entry`: of sliced_table
     tensor,      // `entry`: of gemm_tensor_table
 };
 
 struct GemmBatchPlan {
     GemmBatchRoute route;
     int entry;
-    std::int64_t most;  // products a launch
+    std::int64_t most;   // products a launch
+    unsigned parts = 1;  // of k, alike of all tiles; for `sliced`, ranks
 };
 
 }  // namespace tinyblas

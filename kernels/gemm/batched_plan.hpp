@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a batch of products is made: by which kernel, from its extents and the number of products.
-// Whatever is chosen, an element is one chain of multiply-adds, so the choice does not show in the
-// results. Bounds and times are measured on an NVIDIA H200, but for thin products, which take the
-// tile that wastes least.
+// An element is one chain of multiply-adds, so the choice does not show in the results, unless
+// tiles are so few that k is cut: all alike, so that a product's place does not show either. Bounds
+// and times are measured on an NVIDIA H200, but for thin products, which take the tile that wastes
+// least.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,12 @@
 #include "batched_small_times.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
+#include "sliced_plan.hpp"
 
 namespace tinyblas {
+
+/// The k from which on tiles may be cut. Below, that gained nothing.
+inline constexpr std::int64_t gemm_batch_shortest_cut = 160;
 
 /// The end of a grid's z, and y.
 inline constexpr std::int64_t gemm_batch_most = 65535;
@@ -66,6 +71,43 @@ struct GemmBatchFastest {
                                              tile.depth, x.turned(), type));
         }
     }
+    /// A gemm each, which takes so long.
+    constexpr void consider_one_by_one(const GemmBatchExtents& x, double each) {
+        consider({GemmBatchRoute::one_by_one, -1, 1}, static_cast<double>(x.count) * each);
+    }
+    /// The rung sliced. Its times are those of one product, of one operand by elements; with these
+    /// factors, batches that it makes gain (of 600 with 2 to 200 products, 2 % lose 5 % and more).
+    constexpr void consider_sliced(const GemmBatchExtents& x) {
+        if (x.k < gemm_batch_shortest_cut || x.count == 1 || x.count > gemm_batch_most) return;
+        const GemmSlicedPlan sliced = plan_gemm_sliced(x.m, x.n, x.k, x.scratch, x.count);
+        if (!sliced.fits) return;
+        const GemmTile& t = sliced_table[sliced.entry].tile.tile;
+        const std::int64_t tiles = SlicedTiles(t, x.m, x.n).count() * x.count;
+        const bool in_turn = tiles * sliced.cut.ranks() > sliced_multiprocessors;
+        const bool both_slow = x.a_along_k && x.b_along_k;
+        consider({GemmBatchRoute::sliced, sliced.entry, x.count, sliced.cut.ranks()},
+                 1e6 * sliced.seconds * (in_turn ? 1.1 : 1.05) * (both_slow ? 1.06 : 1) *
+                     (1 + 0.06 * x.by_elements));
+    }
+    /// The rung tensor, with tiles cut into so many parts, by the times of one product.
+    constexpr void consider_tensor(int entry, unsigned parts, std::int64_t most,
+                                   const GemmBatchExtents& x) {
+        const GemmTensorPlan plan = gemm_tensor_plan_alike(entry, x.m, x.n, x.k, parts, x.count);
+        if (plan.scratch_bytes > x.scratch) return;
+        consider({GemmBatchRoute::tensor, entry, most, parts},
+                 1e6 * gemm_tensor_seconds(plan, x.m, x.n, x.k, x.a_pitch, x.b_pitch));
+    }
+    /// The same, with tiles that do not fill the GPU.
+    constexpr void consider_cut_tensor(int entry, std::int64_t most, const GemmBatchExtents& x) {
+        const GemmTensorTile& t = gemm_tensor_table[entry];
+        const std::int64_t tiles = x.tiles(t.block_m, t.block_n);
+        if (x.k < gemm_batch_shortest_cut || tiles > t.at_once() ||
+            x.k / t.block_k >= (std::int64_t{1} << 31) / tiles)
+            return;
+        const auto whole = gemm_tensor_plan_alike(entry, x.m, x.n, x.k, 1, x.count);
+        for_numbers_of_parts(whole, whole.tiles(),
+                             [&](unsigned parts) { consider_tensor(entry, parts, most, x); });
+    }
     /// The rung pipelined, in as many launches alike as `most` products each ask for.
     constexpr void consider_pipelined(const GemmBatchExtents& x, std::int64_t most) {
         const std::int64_t launches = pipelined_pieces(x.count, most);
@@ -111,6 +153,24 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
+    fastest.consider_sliced(x);
+    return fastest.plan;
+}
+
+/// The rung tensor where tiles are so few that the times of one product tell more, `others` being
+/// the best besides.
+constexpr GemmBatchPlan fastest_gemm_batch_of_few(const GemmBatchExtents& x,
+                                                  GemmBatchFastest others) {
+    GemmBatchFastest fastest;
+    if (others.plan.route != GemmBatchRoute::tensor) fastest = others;
+    for (int e = 0; e < gemm_tensor_entries; ++e) {
+        const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
+        if (most == 0) continue;
+        if (others.plan.route == GemmBatchRoute::tensor) fastest.consider_tensor(e, 1, most, x);
+        fastest.consider_cut_tensor(e, most, x);
+    }
+    const GemmTensorPlan one = plan_gemm_tensor(x.m, x.n, x.k, x.a_pitch, x.b_pitch, x.scratch);
+    if (!x.pointers && x.k >= 512) fastest.consider_one_by_one(x, 1.05e6 * one.seconds);
     return fastest.plan;
 }
 
@@ -134,6 +194,8 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
         if (e == 1 && narrow) time *= 0.97;
         fastest.consider({GemmBatchRoute::tensor, e, most}, time);
     }
+    if (x.has_few_tiles() && x.k >= gemm_batch_shortest_cut)
+        return fastest_gemm_batch_of_few(x, fastest);
     // No such C fits a GPU: the launch of these says that a grid ends.
     return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
 }
@@ -141,9 +203,18 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x,
                                               std::int64_t pipelined) {
     const bool thin = x.smallest() <= 32 && x.m <= gemm_batch_longest;
-    if (compute_capability == 90)
-        return thin ? gemm_batch_tile(x.tiles(32) <= 264 ? 2 : 1)
-                    : fastest_gemm_batch_float(x, pipelined);
+    if (compute_capability == 90) {
+        if (!thin) return fastest_gemm_batch_float(x, pipelined);
+        GemmBatchFastest fastest;
+        const int entry = x.tiles(32) <= 264 ? 2 : 1;
+        const GemmBatchTile& t = gemm_batch_table[entry];
+        fastest.consider(
+            gemm_batch_tile(entry),
+            gemm_batch_microseconds(t.times, x, gemm_batch_blocks_each(x, t.edge, t.edge), t.depth,
+                                    x.turned()));
+        fastest.consider_sliced(x);
+        return fastest.plan;
+    }
     if (x.largest() <= 16) return gemm_batch_tile(0);
     return x.largest() <= 64 || thin ? gemm_batch_tile(4) : gemm_batch_tuned_entry(1);
 }
@@ -159,12 +230,10 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
 constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
                                      const GemmBatchExtents& x) {
     if (x.k < 512) return false;
-    // The rung tensor's tiles are the same for a batch: where all fill a GPU that one does not,
-    // they need not be cut.
+    // Of the rung tensor that is estimated.
     const bool tensor = type == Scalar::float64 && compute_capability == 90 && x.smallest() > 16;
-    const std::int64_t tiles = x.tiles(64), at_once = pipelined_multiprocessors;
-    const bool fill = tensor && tiles >= 3 * at_once && tiles <= x.count * at_once;
-    if ((x.k / 512 >= x.count && !fill) || x.k > gemm_tuned_longest_k) return true;
+    const bool estimated = tensor && x.has_few_tiles();
+    if ((x.k / 512 >= x.count && !estimated) || x.k > gemm_tuned_longest_k) return true;
     constexpr std::int64_t mebi = 1 << 20;
     const auto at_least = [](std::int64_t elements, std::int64_t rows, std::int64_t columns) {
         return rows >= (elements + columns - 1) / columns;
@@ -184,8 +253,13 @@ constexpr GemmBatchPlan plan_gemm_batch_anywhere(Scalar type, int compute_capabi
                                                  std::int64_t pipelined) {
     if (x.largest() <= 8 && x.k <= 8)
         return {GemmBatchRoute::rows, x.largest() <= 4 && x.k <= 4 ? 4 : 8, gemm_batch_flat};
-    if (!x.pointers && gemm_batch_one_by_one(type, compute_capability, x))
-        return {GemmBatchRoute::one_by_one, -1, 1};
+    if (!x.pointers && gemm_batch_one_by_one(type, compute_capability, x)) {
+        GemmBatchFastest fastest;
+        fastest.consider_one_by_one(x, x.alone);
+        if (type == Scalar::float32 && compute_capability == 90 && x.alone > 0)
+            fastest.consider_sliced(x);
+        return fastest.plan;
+    }
     return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
                                    : plan_gemm_batch_double(compute_capability, x);
 }
@@ -216,6 +290,9 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
         const double time = gemm_pieces_table[e].type == type ? gemm_pieces_microseconds(e, x) : 0;
         if (time > 0) fastest.consider({GemmBatchRoute::pieces, e, gemm_batch_flat}, time);
     }
+    if (type == Scalar::float32) fastest.consider_sliced(x);
+    for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
+        fastest.consider_cut_tensor(e, gemm_tensor_most(e, x.m, x.n, x.k), x);
     return fastest.plan;
 }
 

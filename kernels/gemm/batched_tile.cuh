@@ -43,9 +43,7 @@ struct GemmBatchShared {
     struct Stages {
         Stage all[t.matrices][stages];
     };
-    static constexpr int stages(std::int64_t k) {
-        return k <= t.depth && sizeof(Sums) <= sizeof(Stage) ? 1 : 2;
-    }
+    static constexpr bool one_is_enough = sizeof(Sums) <= sizeof(Stage);
     /// The stages of the block's matrix g.
     static __device__ __forceinline__ Stage* of(int g, int stages) {
         return stages == 1 ? device::large_shared<Stages<1>>().all[g]
@@ -177,22 +175,36 @@ __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
     }
 }
 
-/// At most gemm_batch_most (batched_plan.hpp) matrices, if a block has but one.
+/// One of them, and what it has of shared memory.
+template <class T>
+struct GemmBatchTileKernel {
+    void (*kernel)(GemmBatch<T>, int, bool);
+    std::size_t stage;   // bytes, of all the block's matrices
+    bool one_is_enough;  // stage, if k fits it: C fits it, too
+};
 template <class T, int entry, bool a_along_k, bool b_along_k>
-void launch_gemm_batched_tile(device::Stream stream, const GemmBatch<T>& x) {
-    constexpr GemmBatchTile t = gemm_batch_table[entry];
+constexpr GemmBatchTileKernel<T> make_gemm_batch_tile_kernel() {
     using Shared = GemmBatchShared<T, entry, a_along_k, b_along_k>;
-    constexpr int edge = t.edge, matrices = t.matrices;
+    return {gemm_batched_tile<T, entry, a_along_k, b_along_k>,
+            sizeof(typename Shared::template Stages<1>), Shared::one_is_enough};
+}
+
+/// At most gemm_batch_most (batched_plan.hpp) matrices, if a block has but one. `kernel`: the
+/// entry's, for operands that lie so.
+template <class T>
+void launch_gemm_batched_tile(device::Stream stream, const GemmBatchTileKernel<T>& kernel,
+                              int entry, const GemmBatch<T>& x) {
+    const GemmBatchTile& t = gemm_batch_table[entry];
     const auto blocks = [](std::int64_t extent, int each) {
         return device::grid((extent + each - 1) / each, "gemm");
     };
-    const int stages = Shared::stages(x.k());
-    const unsigned count = blocks(x.count, matrices);
+    const int stages = kernel.one_is_enough && x.k() <= t.depth ? 1 : 2;
+    const unsigned count = blocks(x.count, t.matrices);
     const dim3 grid =
-        matrices == 1 ? dim3(blocks(x.n(), edge), blocks(x.m(), edge), count) : dim3(count);
-    device::launch_evenly("gemm", gemm_batched_tile<T, entry, a_along_k, b_along_k>, grid,
-                          t.threads(), stages * sizeof(typename Shared::template Stages<1>), stream,
-                          x, stages, leaves_places(grid));
+        t.matrices == 1 ? dim3(blocks(x.n(), t.edge), blocks(x.m(), t.edge), count) : dim3(count);
+    device::launch_evenly("gemm", kernel.kernel, grid, t.threads(),
+                          static_cast<std::size_t>(stages) * kernel.stage, stream, x, stages,
+                          leaves_places(grid));
 }
 
 }  // namespace tinyblas

@@ -14,6 +14,7 @@ namespace tinyblas {
 
 struct GemmSlicedPlan {
     int entry = -1;
+    unsigned products = 1;
     bool exchange = false;  // transposed(C) is computed
     SlicedCut cut;
     std::size_t scratch_bytes = 0;  // for sums that go through memory
@@ -71,46 +72,61 @@ constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tile
            (cut.parts > 1 ? 1.6 + 1e-4 * cut.parts * entry.tile.vectors() : 0);
 }
 
-/// Of all entries and cuts, the fastest that needs at most `most_scratch` bytes. Extents are at
-/// least 1.
+/// The plan that says so, for that many products alike, but for `seconds`. Extents are at least 1.
+constexpr GemmSlicedPlan gemm_sliced_plan(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          unsigned ranks_log2, std::int64_t parts,
+                                          std::int64_t products = 1) {
+    const SlicedTile& tile = sliced_table[entry].tile;
+    const SlicedTiles tiles(tile.tile, m, n);
+    GemmSlicedPlan plan = {entry, static_cast<unsigned>(products), tiles.exchange,
+                           sliced_cut(tile.tile, k, ranks_log2, parts)};
+    const std::int64_t all = tiles.count() * products;
+    if (plan.cut.units() > 1)
+        plan.scratch_bytes =
+            static_cast<std::size_t>(all * plan.cut.units()) * tile.vectors() * 4 * sizeof(float);
+    plan.fits = plan.cut.units() == 1 || all * plan.cut.counters() <= sliced_most_counters;
+    return plan;
+}
+
+/// Of all entries and cuts, the fastest that needs at most `most_scratch` bytes, for that many
+/// products alike. Extents are at least 1.
 constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::int64_t k,
-                                          std::size_t most_scratch = static_cast<std::size_t>(-1)) {
+                                          std::size_t most_scratch = static_cast<std::size_t>(-1),
+                                          std::int64_t products = 1) {
     constexpr std::int64_t most_along = 65535;  // of a grid's y and z
     constexpr std::int64_t most_depth = std::int64_t{1} << 30;
     GemmSlicedPlan best;
     double least = 0;
     if (k > most_depth) return best;
     for (int e = 0; e < sliced_entries; ++e) {
+        if (products > 1 && !sliced_batches(e)) continue;
         const SlicedEntry& entry = sliced_table[e];
         const GemmTile& t = entry.tile.tile;
         const SlicedTiles tiles(t, m, n);
         if (tiles.along_m > most_along || tiles.along_n > most_along) continue;
+        const std::int64_t all = tiles.count() * products;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
-            const SlicedCut cut = sliced_cut(t, k, ranks_log2, parts);
-            const double time = sliced_microseconds(entry, tiles.count(), cut);
-            if (best.fits && time >= least) return;
-            const auto units = static_cast<std::size_t>(tiles.count() * cut.units());
-            const std::size_t bytes =
-                cut.units() > 1 ? units * entry.tile.vectors() * 4 * sizeof(float) : 0;
-            if (bytes > most_scratch ||
-                (bytes > 0 && tiles.count() * cut.counters() > sliced_most_counters))
+            const GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
+            const double time = sliced_microseconds(entry, all, plan.cut);
+            if ((best.fits && time >= least) || !plan.fits || plan.scratch_bytes > most_scratch)
                 return;
             least = time;
-            best = {e, tiles.exchange, cut, bytes, 0, true};
+            best = plan;
         };
         consider(0, 1);
         for (unsigned ranks_log2 = 1; ranks_log2 <= 3; ++ranks_log2) {
             // Larger clusters leave multiprocessors without a block: they are for few.
             const std::int64_t most_blocks = sliced_multiprocessors / (ranks_log2 > 1 ? 2 : 1);
-            const std::int64_t parts = most_blocks / (tiles.count() << ranks_log2);
+            const std::int64_t parts = most_blocks / (all << ranks_log2);
             if (parts == 0 || k <= std::int64_t{t.block_k} << (ranks_log2 - 1)) break;
             consider(ranks_log2, 1);
-            if (ranks_log2 == 1 && parts > 1) consider(ranks_log2, parts);
+            if (ranks_log2 == 1 && parts > 1 && products == 1) consider(ranks_log2, parts);
         }
     }
     // What does not stay in the L2 cache comes and goes at the speed of memory.
-    const double read = 4.0 * static_cast<double>(k) * static_cast<double>(m + n);
-    const double written = 4.0 * static_cast<double>(m) * static_cast<double>(n);
+    const double bytes = 4.0 * static_cast<double>(products);
+    const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
+    const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
     const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
     best.seconds = 1e-6 * (least > memory ? least : memory);
     return best;

@@ -70,6 +70,9 @@ inline constexpr SlicedEntry sliced_table[] = {
 // clang-format on
 inline constexpr int sliced_entries = std::size(sliced_table);
 
+/// Whether an entry also makes batches: the one of which these gain most, alone or with another.
+constexpr bool sliced_batches(int entry) { return entry == 4; }
+
 /// The entry's tile. Machine code that cannot pass registers on has all threads load where it would
 /// need to: the sums are the same.
 constexpr SlicedTile sliced_tile(int entry, bool reallocates) {

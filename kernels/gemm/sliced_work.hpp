@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tinyblas/view.hpp"
+#include "batched_operands.hpp"
 
 namespace tinyblas {
 
@@ -41,15 +41,23 @@ struct SlicedWork {
     MatrixView<const float> a, b;
     float beta;
     MatrixView<float> c;
-    SlicedWalk a_walk, b_walk;  // of a and of b transposed
-    SlicedCut cut;
-    bool cluster;        // the ranks are a cluster
-    float* partials;     // units() tiles for each tile of C, if sums go through memory
-    unsigned* counters;  // cut.counters() for each tile of C, zero before and after, likewise
-    float one = 1;       // which the compiler does not know
+    SlicedWalk a_walk = {}, b_walk = {};  // of a and of b transposed
+    SlicedCut cut = {};
+    bool cluster = false;          // the ranks are a cluster
+    float* partials = nullptr;     // units() tiles for each tile of C, if sums go through memory
+    unsigned* counters = nullptr;  // cut.counters() for each tile of C, zero before and after
+    float one = 1;                 // which the compiler does not know
 
     /// Whether a tile's sums go through memory.
     constexpr bool through_memory() const { return (cluster ? cut.parts : cut.units()) > 1; }
+};
+
+/// The matrices of a batch, of which the work has the first ones (by pointers, none). It is cut in
+/// one part, and has partials and counters for each tile of all C.
+struct SlicedBatch {
+    GemmBatchOperand<const float> a, b;
+    GemmBatchOperand<float> c;
+    unsigned count;
 };
 
 }  // namespace tinyblas

@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(tensor_sums_groups * 32)
                            8 * strip + owner % 4 * 2;
     const std::int64_t j = std::int64_t{place.column} * t.block_n + warp % t.warps_n() * t.warp_n +
                            16 * slab + owner / 4 * 2 + half;
-    const MatrixView<double>& c = work.c.first;
-    const bool inside = i < c.rows && j < c.columns;  // warps beyond have left nothing
+    const MatrixView<double>& first = work.c.first;
+    const bool inside = i < first.rows && j < first.columns;  // warps beyond have left nothing
 
     // Parts lie apart like their workers, but for the first one: that worker may have had another.
     const TensorPieces pieces(work, tile);
@@ -75,6 +75,7 @@ __global__ void __launch_bounds__(tensor_sums_groups * 32)
         one += sums[g][lane][0];
         other += sums[g][lane][1];
     }
+    const MatrixView<double> c = work.c.at(place.product);
     store(c(i, j), work.alpha, one, work.beta);
     if (i + 1 < c.rows) store(c(i + 1, j), work.alpha, other, work.beta);
 }

@@ -171,9 +171,10 @@ constexpr unsigned gemm_tensor_blocks(const GemmTensorPlan& plan, double bytes,
     return tiles * idle < start / 2 ? places : (plan.whole + tiles - 1) / tiles;
 }
 
-/// The plan that says so, but for `seconds`. Extents are at least 1; all numbers must fit 31 bits.
+/// The plan that says so, of as many products, but for `seconds`. Extents are at least 1; all
+/// numbers must fit 31 bits.
 constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
-                                          GemmTensorSplit split = {}) {
+                                          GemmTensorSplit split = {}, unsigned products = 1) {
     const GemmTensorTile& t = gemm_tensor_table[entry];
     const auto pieces = [](std::int64_t extent, int piece) {
         return static_cast<unsigned>((extent + piece - 1) / piece);
@@ -182,6 +183,7 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
     plan.entry = entry;
     plan.tiles_m = pieces(m, t.block_m);
     plan.tiles_n = pieces(n, t.block_n);
+    plan.products = products;
     plan.chunks = pieces(k, t.block_k);
     plan.whole = plan.tiles() - split.cut;
     if (split.cut > 0) {
@@ -196,13 +198,24 @@ constexpr GemmTensorPlan gemm_tensor_plan(int entry, std::int64_t m, std::int64_
         plan.scratch_bytes = std::size_t{2} * split.workers *
                              static_cast<unsigned>(t.block_m * t.block_n) * sizeof(double);
     }
-    plan.blocks = gemm_tensor_blocks(plan, gemm_tensor_bytes(m, n, k));
+    plan.blocks = gemm_tensor_blocks(plan, products * gemm_tensor_bytes(m, n, k));
     plan.late_dependents = t.min_blocks > 1 && plan.whole > t.at_once();
     // Where k is too long for the L2 cache to hold what blocks are apart.
     constexpr unsigned long_k = 256;  // chunks
-    plan.together = gemm_tensor_waits(entry) && plan.whole > plan.blocks && plan.chunks >= long_k;
+    plan.together = gemm_tensor_waits(entry) && products == 1 && plan.whole > plan.blocks &&
+                    plan.chunks >= long_k;
     plan.fits = true;
     return plan;
+}
+
+/// That of so many products whose tiles are all cut into so many parts; 1: whole.
+constexpr GemmTensorPlan gemm_tensor_plan_alike(int entry, std::int64_t m, std::int64_t n,
+                                                std::int64_t k, unsigned parts,
+                                                std::int64_t count) {
+    const auto products = static_cast<unsigned>(count);
+    const GemmTensorPlan whole = gemm_tensor_plan(entry, m, n, k, {}, products);
+    if (parts == 1) return whole;
+    return gemm_tensor_plan(entry, m, n, k, {whole.tiles(), parts * whole.tiles()}, products);
 }
 
 /// Products of a batch, at most, that a launch can make.
@@ -212,19 +225,6 @@ constexpr std::int64_t gemm_tensor_most(int entry, std::int64_t m, std::int64_t 
     const std::int64_t rows = m / t.block_m + 1, columns = n / t.block_n + 1;
     if (rows >= most || columns >= most || k / t.block_k + 1 >= most) return 0;
     return (most - 1) / (rows * columns);
-}
-
-/// The plan of a batch of at most as many, all of whose tiles are whole.
-constexpr GemmTensorPlan gemm_tensor_batch_plan(int entry, std::int64_t m, std::int64_t n,
-                                                std::int64_t k, std::int64_t count) {
-    GemmTensorPlan plan = gemm_tensor_plan(entry, m, n, k);
-    plan.products = static_cast<unsigned>(count);
-    plan.whole = plan.tiles();
-    plan.blocks = gemm_tensor_blocks(plan, static_cast<double>(count) * gemm_tensor_bytes(m, n, k));
-    plan.together = false;
-    const GemmTensorTile& t = gemm_tensor_table[entry];
-    plan.late_dependents = t.min_blocks > 1 && plan.whole > t.at_once();
-    return plan;
 }
 
 /// Microseconds of work that takes so many, and of memory traffic beside it: the two overlap,
@@ -279,7 +279,7 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     }
     constexpr double l2_bytes = 55e6, size = sizeof(double);
     const double operands = size * static_cast<double>(k) * static_cast<double>(m + n);
-    double bytes = gemm_tensor_bytes(m, n, k);
+    double bytes = plan.products * gemm_tensor_bytes(m, n, k);
     // Pieces that begin at different k do not find each other's operands in the L2 cache, where
     // these are larger.
     if (plan.straddles() && operands > l2_bytes)
@@ -288,9 +288,19 @@ constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m,
     return 1e-6 * (t.launch + gemm_tensor_with_traffic(time, bytes));
 }
 
+/// Calls body(parts) for each number of parts, 2, 3, 4, 6, 8, 12 ..., that each of `cut` tiles can
+/// be cut in so that all have a place at once.
+template <class Body>
+constexpr void for_numbers_of_parts(const GemmTensorPlan& whole, unsigned cut, Body body) {
+    const unsigned at_once = gemm_tensor_table[whole.entry].at_once();
+    for (unsigned parts = 2; parts <= whole.chunks && parts * cut <= at_once;
+         parts = (parts & (parts - 1)) == 0 ? parts / 2 * 3 : parts / 3 * 4)
+        body(parts);
+}
+
 /// The plan that takes the least time; `fits` says whether there is one. Tiles that do not fill the
 /// GPU are cut, if the memory for parts suffices: equally for all blocks, with the tiles of another
-/// turn or without; into 2, 3, 4, 6, 8, 12 ... each; or a few in a line. `a`, `b`: how operands
+/// turn or without; into 2, 3, 4, 6 ... each; or a few in a line. `a`, `b`: how operands
 /// lie.
 constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::int64_t k,
                                           TensorPitch a = TensorPitch::lines,
@@ -313,9 +323,7 @@ constexpr GemmTensorPlan plan_gemm_tensor(std::int64_t m, std::int64_t n, std::i
         const GemmTensorPlan whole = gemm_tensor_plan(entry, m, n, k);
         const unsigned cut = whole.tiles() % t.at_once();
         if (cut == 0 || std::int64_t{cut} * whole.chunks >= most) continue;
-        for (unsigned parts = 2; parts <= whole.chunks && parts * cut <= t.at_once();
-             parts = (parts & (parts - 1)) == 0 ? parts / 2 * 3 : parts / 3 * 4)
-            consider({cut, parts * cut});
+        for_numbers_of_parts(whole, cut, [&](unsigned parts) { consider({cut, parts * cut}); });
         if (std::int64_t{cut} * whole.chunks >= t.at_once()) consider({cut, t.at_once()});
         const unsigned others = t.at_once() - cut, in_line = (cut + others - 1) / others;
         if (in_line > 1) consider({cut, cut + (cut + in_line - 1) / in_line, in_line});

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "2_constant.cuh"
@@ -97,33 +98,26 @@ PolyvalParameters<T, slots> polyval_arranged(const PolyvalPiece<T>& piece) {
     return p;
 }
 
-template <class T>
-using PolyvalLauncher = void (*)(device::Stream, const PolyvalOperands<T>&, const PolyvalPiece<T>&);
+/// The kernels of all entries that have so many slots; null for the others.
+template <class T, int slots>
+constexpr auto polyval_tuned_kernels = []<int... entry>(std::integer_sequence<int, entry...>) {
+    using Kernel = void (*)(PolyvalOperands<T>, PolyvalParameters<T, slots>);
+    const auto kernel = []<int e>(std::integral_constant<int, e>) -> Kernel {
+        if constexpr (polyval_table[e].in_blocks() == (slots != polyval_short_slots))
+            return polyval_tuned<T, e, slots>;
+        return nullptr;
+    };
+    return std::array<Kernel, sizeof...(entry)>{kernel(std::integral_constant<int, entry>())...};
+}
+(std::make_integer_sequence<int, polyval_entries>());
 
-template <class T, int entry, int slots>
-void launch_polyval_tuned_as(device::Stream stream, const PolyvalOperands<T>& v,
+template <class T, int slots>
+void launch_polyval_tuned_in(device::Stream stream, int entry, const PolyvalOperands<T>& v,
                              const PolyvalPiece<T>& piece) {
-    constexpr PolyvalEntry t = polyval_table[entry];
-    device::launch("polyval", polyval_tuned<T, entry, slots>,
+    const PolyvalEntry& t = polyval_table[entry];
+    device::launch("polyval", polyval_tuned_kernels<T, slots>[static_cast<std::size_t>(entry)],
                    polyval_grid(v.size, t.threads * t.elements(sizeof(T))), t.threads, stream, v,
                    polyval_arranged<T, slots>(piece));
-}
-
-template <class T, int entry>
-void launch_polyval_tuned_entry(device::Stream stream, const PolyvalOperands<T>& v,
-                                const PolyvalPiece<T>& piece) {
-    if constexpr (!polyval_table[entry].in_blocks())
-        launch_polyval_tuned_as<T, entry, polyval_short_slots>(stream, v, piece);
-    else if (piece.steps < polyval_medium_slots<T>)
-        launch_polyval_tuned_as<T, entry, polyval_medium_slots<T>>(stream, v, piece);
-    else
-        launch_polyval_tuned_as<T, entry, polyval_long_slots<T>>(stream, v, piece);
-}
-
-template <class T, int... entries>
-constexpr std::array<PolyvalLauncher<T>, sizeof...(entries)> polyval_launchers(
-    std::integer_sequence<int, entries...>) {
-    return {launch_polyval_tuned_entry<T, entries>...};
 }
 
 /// At most polyval_most_steps steps.
@@ -131,11 +125,14 @@ template <class T>
 void launch_polyval_tuned(device::Stream stream, int multiprocessors, const PolyvalOperands<T>& v,
                           const PolyvalPiece<T>& piece) {
     if (piece.steps == 0) return launch_polyval_constant(stream, v, piece);  // nothing to multiply
-    static constexpr auto launchers =
-        polyval_launchers<T>(std::make_integer_sequence<int, polyval_entries>());
     const PolyvalWalk walk = polyval_walk(v);
     const int entry = choose_polyval_entry(walk, sizeof(T), multiprocessors, piece.steps, v.size);
-    launchers[static_cast<std::size_t>(entry)](stream, v, piece);
+    if (!polyval_table[entry].in_blocks())
+        launch_polyval_tuned_in<T, polyval_short_slots>(stream, entry, v, piece);
+    else if (piece.steps < polyval_medium_slots<T>)
+        launch_polyval_tuned_in<T, polyval_medium_slots<T>>(stream, entry, v, piece);
+    else
+        launch_polyval_tuned_in<T, polyval_long_slots<T>>(stream, entry, v, piece);
 }
 
 }  // namespace tinyblas

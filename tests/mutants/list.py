@@ -21,6 +21,7 @@ TRANSPOSE = "src/transpose.cu"
 POLYVAL = "src/polyval.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
+SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
 PIECES = "src/gemm_pieces.cu"
 PIPELINED = "src/gemm_pipelined.cu"
 TENSOR = "src/gemm_tensor.cu"
@@ -79,6 +80,11 @@ MUTANTS = [
     Mutant("a barrier is missing before slices are added up", "kernels/gemm/4_sliced.cuh",
            "if (slice < kept) leave(shared.sums[slice]);\n    meet<entry>();",
            "if (slice < kept) leave(shared.sums[slice]);", SLICED, "test_gemm_sliced:*EveryEdge*"),
+    Mutant("of a batch with few tiles, all products go into the first C", "kernels/gemm/4_sliced.cuh",
+           "batch.c.data(product)", "batch.c.data(0 * product)", SLICED_IN_ORDER, "test_gemm_sliced:GemmSlicedBatch*"),
+    Mutant("a product that begins anywhere is copied 16 bytes at a time", "kernels/gemm/4_sliced.cuh",
+           "reinterpret_cast<std::uintptr_t>(data) % 16 != 0", "false && data", SLICED_IN_ORDER,
+           "test_gemm_sliced:GemmSlicedBatch.FirstOnesAligned"),
     Mutant("a part of k is dropped", "kernels/gemm/sliced_sums.cuh",
            "for (; q < count; ++q) {", "for (; q + 1 < count; ++q) {", SLICED,
            "test_gemm_sliced:*EveryEdge*"),
@@ -207,6 +213,8 @@ MUTANTS = [
            "t.warp_m + strip * 8 + row % 8", "t.warp_m + row % 8", TENSOR, "test_gemm_tensor:*EveryEdge*"),
     Mutant("all tiles that are cut alike take the first one's parts", "kernels/gemm/tensor_work.cuh",
            "return line * plan.line + sharer", "return sharer", TENSOR, "test_gemm_tensor:*CutsOfK*"),
+    Mutant("parts of a batch's tiles are added up into the first C", "kernels/gemm/tensor_apart.cuh",
+           "work.c.at(place.product)", "work.c.at(0 * place.product)", TENSOR, "test_gemm_tensor:*CutBatches*"),
     Mutant("of many parts of a tile, a group's sums are left out", "kernels/gemm/tensor_apart.cuh",
            "for (unsigned g = 1; g < groups; ++g)", "for (unsigned g = 2; g < groups; ++g)", TENSOR,
            "test_gemm_tensor:*CutsOfK*"),
