@@ -11,6 +11,9 @@
 
 namespace tinyblas {
 
+/// The k from which on tiles may be cut. Below, that gained nothing.
+inline constexpr std::int64_t gemm_batch_shortest_cut = 160;
+
 struct GemmBatchExtents {
     std::int64_t m, n, k, count;
     // Whether neighbours of A, and of B, lie so; as in row-major products.
@@ -31,9 +34,11 @@ struct GemmBatchExtents {
         return (m + block_m - 1) / block_m * ((n + block_n - 1) / block_n) * count;
     }
     constexpr std::int64_t tiles(std::int64_t edge) const { return tiles(edge, edge); }
-    /// So few that what one product takes also tells what they take.
-    constexpr bool has_few_tiles() const {
-        return tiles(64) <= std::int64_t{8} * gemm_tensor_multiprocessors;
+    /// Of doubles: whether tiles are so few that the times of one product tell what they take, cut
+    /// or not. A row or a column is gemv's.
+    constexpr bool may_be_cut() const {
+        return k >= gemm_batch_shortest_cut && smallest() > 1 &&
+               tiles(64) <= std::int64_t{8} * gemm_tensor_multiprocessors;
     }
     constexpr double bytes_of_doubles() const {  // of all operands
         const auto rows = static_cast<double>(m), columns = static_cast<double>(n);

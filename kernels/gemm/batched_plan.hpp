@@ -16,9 +16,6 @@
 
 namespace tinyblas {
 
-/// The k from which on tiles may be cut. Below, that gained nothing.
-inline constexpr std::int64_t gemm_batch_shortest_cut = 160;
-
 /// The end of a grid's z, and y.
 inline constexpr std::int64_t gemm_batch_most = 65535;
 /// Rows that tiles can have: a grid's y ends, too.
@@ -194,8 +191,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
         if (e == 1 && narrow) time *= 0.97;
         fastest.consider({GemmBatchRoute::tensor, e, most}, time);
     }
-    if (x.has_few_tiles() && x.k >= gemm_batch_shortest_cut)
-        return fastest_gemm_batch_of_few(x, fastest);
+    if (x.may_be_cut()) return fastest_gemm_batch_of_few(x, fastest);
     // No such C fits a GPU: the launch of these says that a grid ends.
     return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
 }
@@ -221,7 +217,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
-    const bool thin = x.smallest() <= 16 || x.k == 0;
+    const bool thin = (x.smallest() <= 16 && !x.may_be_cut()) || x.k == 0;
     return thin && x.m <= gemm_batch_longest ? gemm_batch_tile(7) : fastest_gemm_batch_double(x);
 }
 
@@ -230,9 +226,8 @@ constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const Gem
 constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
                                      const GemmBatchExtents& x) {
     if (x.k < 512) return false;
-    // Of the rung tensor that is estimated.
-    const bool tensor = type == Scalar::float64 && compute_capability == 90 && x.smallest() > 16;
-    const bool estimated = tensor && x.has_few_tiles();
+    const bool double_90 = type == Scalar::float64 && compute_capability == 90;
+    const bool estimated = double_90 && x.may_be_cut();
     if ((x.k / 512 >= x.count && !estimated) || x.k > gemm_tuned_longest_k) return true;
     constexpr std::int64_t mebi = 1 << 20;
     const auto at_least = [](std::int64_t elements, std::int64_t rows, std::int64_t columns) {
@@ -240,7 +235,7 @@ constexpr bool gemm_batch_one_by_one(Scalar type, int compute_capability,
     };
     if (type == Scalar::float32 && x.smallest() >= 64)
         return at_least(4 * mebi, x.m, x.n) || at_least(64 * mebi, x.m + x.n, x.k);
-    if (tensor) return false;
+    if (double_90 && (estimated || x.smallest() > 16)) return false;
     return (x.m >= 1024 && x.n >= 1024) || at_least(4 * mebi, x.m + x.n, x.k);
 }
 
