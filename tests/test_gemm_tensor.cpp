@@ -5,6 +5,7 @@
 #include "gemm_tensor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "batched_problem.hpp"
@@ -247,7 +248,8 @@ TEST_P(GemmTensor, CutBatches) {
     int number = 0;
     for (const unsigned parts : {2u, 3u, gemm_tensor_many_parts + 1})
         for (const Given given : {Given::by_strides, Given::by_pointers}) {
-            for (const int layouts : {0, 1, 2, 3}) {
+            for (const int layouts :
+                 given == Given::by_strides ? std::array{0, 3} : std::array{1, 2}) {
                 const std::int64_t k = (parts + 2) * static_cast<unsigned>(t.block_k) - 3;
                 BatchProblem<double> p({t.block_m + 5, t.block_n - 3, k}, 3,
                                        {Along{false, number % 2}, below, Along{false, number % 3}},
