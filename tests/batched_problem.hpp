@@ -125,6 +125,16 @@ struct BatchProblem {
     void fill_normal() {
         fill([](Random& r) { return r.normal(); });
     }
+    /// All products alike.
+    void fill_normal_alike() {
+        for (BatchOperand<T>* operand : operands())
+            for (std::int64_t e = 0; e < count(); ++e) {
+                Random same(11);
+                for (std::int64_t i = 0; i < operand->before(e).rows; ++i)
+                    for (std::int64_t j = 0; j < operand->before(e).columns; ++j)
+                        operand->before(e)(i, j) = static_cast<T>(same.normal());
+            }
+    }
 
     /// Which matrices product e is of: with pointers, A runs backwards and C is a turn ahead.
     std::int64_t a_of(std::int64_t e) const { return by_pointers() ? count() - 1 - e : e; }
@@ -262,6 +272,14 @@ testing::AssertionResult close(BatchProblem<T>& p) {
         const Wide<T> expected = p.alpha * sum + scaled;
         return std::abs(x - expected) <=
                tolerance<T>(a.columns, std::abs(p.alpha) * magnitude, std::abs(scaled), expected);
+    });
+}
+
+/// For products filled alike: the bits of the first one, whatever their place.
+template <class T>
+testing::AssertionResult alike(BatchProblem<T>& p) {
+    return judge(p, "the first product's", [&](auto, auto i, auto j, T x) {
+        return bits(x) == bits(p.c.after(p.c_of(0))(i, j));
     });
 }
 

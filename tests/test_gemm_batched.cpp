@@ -104,14 +104,9 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
             const GemmChoice choice = p.run(this->context);
             const GemmBatchPlan plan =
                 plan_of(scalar_of<T>, this->context.compute_capability(), one, p.by_pointers());
-            // What a gemm would take, this plan does not know: cut tiles may be faster.
-            const bool rather_cut = plan.route == GemmBatchRoute::one_by_one &&
-                                    choice.kernel == GemmKernel::batched &&
-                                    scalar_of<T> == Scalar::float32;
-            if (plan.route != GemmBatchRoute::one_by_one || rather_cut) {
+            if (plan.route != GemmBatchRoute::one_by_one) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
-                const bool cut =
-                    rather_cut || plan.route == GemmBatchRoute::sliced || plan.parts > 1;
+                const bool cut = plan.route == GemmBatchRoute::sliced || plan.parts > 1;
                 EXPECT_TRUE(cut ? close(p) : chained(p));
                 continue;
             }

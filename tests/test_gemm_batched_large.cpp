@@ -61,8 +61,9 @@ class GemmBatchedLarge : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmBatchedLarge, Types);
 
-/// For kernels of their own: rows, tiles of several and of one matrix, tuned.
-constexpr Shape shapes[] = {{3, 4, 2}, {8, 8, 8}, {9, 16, 21}, {30, 27, 35}, {66, 97, 257}};
+/// For kernels of their own: rows, tiles of several and of one matrix, tuned, cut along k.
+constexpr Shape shapes[] = {{3, 4, 2},    {8, 8, 8},     {9, 16, 21},
+                            {30, 27, 35}, {66, 97, 150}, {66, 97, 257}};
 
 TYPED_TEST(GemmBatchedLarge, MatricesFarApart) {
     constexpr std::int64_t far = (std::int64_t{1} << 30) + 7;  // two of them pass 2^31

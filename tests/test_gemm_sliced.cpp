@@ -163,13 +163,22 @@ TEST_P(GemmSliced, SameBits) {
 /// Batches, by the entries that make them.
 class GemmSlicedBatch : public testing::Test {
   protected:
-    static void multiply(BatchProblem<float>& p, Context& context, int entry, unsigned ranks_log2) {
+    void multiply(BatchProblem<float>& p, int entry, unsigned ranks_log2) {
         const auto [m, n, k] = p.shape;
         const auto plan = gemm_sliced_plan(entry, m, n, k, ranks_log2, 1, p.count());
         ASSERT_TRUE(plan.fits);
         p.run(context, [&](float* const* pointers) {
             enqueue_gemm_sliced(context, p.batch(pointers), plan);
         });
+    }
+    /// Filled with integers; C with what is not to be read, if beta is 0.
+    testing::AssertionResult exact_by(int entry, unsigned ranks_log2, Given given,
+                                      BatchProblem<float>& p) {
+        p.given = given;
+        p.fill_integers();
+        if (p.beta == 0) p.c.fill([] { return poison<float>(); });
+        multiply(p, entry, ranks_log2);
+        return exact(p) << "; entry " << entry << ", " << ranks_log2;
     }
     /// body(entry, its tile, ranks_log2, given)
     template <class Body>
@@ -198,10 +207,7 @@ TEST_F(GemmSlicedBatch, EveryStorage) {
                                   3 + index % 2, {along, along, along},
                                   {storages[index], storages[(index + 3) % input_storages],
                                    storages[index % output_storages]});
-            p.given = given;
-            p.fill_integers();
-            multiply(p, context, entry, ranks_log2);
-            ASSERT_TRUE(exact(p)) << "entry " << entry << ", " << ranks_log2;
+            ASSERT_TRUE(exact_by(entry, ranks_log2, given, p));
         }
     });
 }
@@ -216,10 +222,7 @@ TEST_F(GemmSlicedBatch, FirstOnesAligned) {
                               {storages[1], storages[0], storages[0]});
         ASSERT_EQ(sliced_walk(p.a.device(0)), SlicedWalk::vectors);
         ASSERT_EQ(sliced_walk(p.b.device(0).transposed()), SlicedWalk::vectors);
-        p.given = given;
-        p.fill_integers();
-        multiply(p, context, entry, ranks_log2);
-        ASSERT_TRUE(exact(p)) << "entry " << entry << ", " << ranks_log2;
+        ASSERT_TRUE(exact_by(entry, ranks_log2, given, p));
     });
 }
 
@@ -230,25 +233,19 @@ TEST_F(GemmSlicedBatch, PlacesDoNotShow) {
         p.given = given;
         p.alpha = 0.7f;
         p.beta = -0.3f;
-        for (BatchOperand<float>* operand : p.operands()) {
-            Random same(11);
-            for (std::int64_t e = 0; e < p.count(); ++e, same = Random(11))
-                for (std::int64_t i = 0; i < operand->before(e).rows; ++i)
-                    for (std::int64_t j = 0; j < operand->before(e).columns; ++j)
-                        operand->before(e)(i, j) = static_cast<float>(same.normal());
-        }
-        multiply(p, context, entry, ranks_log2);
+        p.fill_normal_alike();
+        multiply(p, entry, ranks_log2);
         ASSERT_TRUE(close(p));
+        ASSERT_TRUE(alike(p));
         const MatrixView<float> c = p.c.after(0);
         const std::vector<float> once(c.data, c.data + c.rows * c.row_stride);
-        for (unsigned turn = 0; turn < 3; ++turn) {
+        for (unsigned turn = 1; turn < 3; ++turn) {
 #if TINYBLAS_EMULATED
             device::set_schedule(turn);
 #endif
-            if (turn > 0) multiply(p, context, entry, ranks_log2);
-            ASSERT_TRUE(judge(p, "the first product's", [&](auto, auto i, auto j, float x) {
-                return bits(x) == bits(once[static_cast<std::size_t>(i * c.row_stride + j)]);
-            })) << turn;
+            multiply(p, entry, ranks_log2);
+            ASSERT_TRUE(alike(p)) << turn;
+            ASSERT_EQ(std::memcmp(p.c.after(0).data, once.data(), once.size() * sizeof(float)), 0);
         }
     });
 #if TINYBLAS_EMULATED
@@ -259,12 +256,8 @@ TEST_F(GemmSlicedBatch, PlacesDoNotShow) {
 TEST_F(GemmSlicedBatch, BetaZeroDoesNotReadC) {
     for_each([&](int entry, const GemmTile& t, unsigned ranks_log2, Given given) {
         BatchProblem<float> p({t.block_m + 2, t.block_n + 3, t.block_k + 1}, 2);
-        p.given = given;
-        p.fill_integers();
-        p.c.fill([] { return poison<float>(); });
         p.beta = 0;
-        multiply(p, context, entry, ranks_log2);
-        ASSERT_TRUE(exact(p));
+        ASSERT_TRUE(exact_by(entry, ranks_log2, given, p));
     });
 }
 

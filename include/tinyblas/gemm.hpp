@@ -114,10 +114,10 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 /// depend neither on the size of the batch and the product's place in it, nor on layouts. Where k
 /// is 160 and more, though, sums may be cut along k, as gemm may cut those of one product, which
 /// pays where all C together are few tiles: all alike, so that bits do not depend on a product's
-/// place, but on extents, layouts and the size of the batch. Otherwise it is as many calls of gemm,
-/// with their bits: a batch of one, products that are large, Precision::fp32 where it takes parts,
-/// and any rung asked for by name. Extents, layouts, batch, scratch memory and options decide which
-/// it is.
+/// place, but on what decides: extents, layouts, alignment to 16 bytes, strides or pointers, the
+/// size of the batch, the scratch memory that may be taken and whether beta is 0. Otherwise it is
+/// as many calls of gemm, with their bits: a batch of one, products that are large, Precision::fp32
+/// where it takes parts, and any rung asked for by name.
 /// @param alpha, a, b, beta, c  as gemm has them, for e = 0
 /// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B
