@@ -173,21 +173,21 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     GemmChoice choice = free ? choose_by_file(context, call) : GemmChoice();
     if (choice.kernel != GemmKernel::none) return choice;
     choice = {GemmKernel::tuned, plans.tuned_entry};
-    double least = plans.tuned_seconds;
-    const auto consider = [&](GemmKernel kernel, const auto& plan) {
+    double least = plans.tuned_seconds * (std::is_same_v<T, float> ? gemm_chain_weight(k) : 1);
+    const auto consider = [&](GemmKernel kernel, const auto& plan, double seconds) {
         if (options.kernel == kernel) {
             require_fit(plan.fits, to_string(kernel), call);
             least = 0;
-        } else if (!plan.fits || plan.seconds >= least) {
+        } else if (!plan.fits || seconds >= least) {
             return;
         }
-        least = std::min(least, plan.seconds);
+        least = std::min(least, seconds);
         choice = {kernel, -1};
     };
-    consider(GemmKernel::sliced, plans.sliced);
-    consider(GemmKernel::pipelined, plans.pipelined);
-    consider(GemmKernel::skinny, plans.skinny);
-    consider(GemmKernel::tensor, plans.tensor);
+    consider(GemmKernel::sliced, plans.sliced, plans.sliced.weighed());
+    consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.weighed());
+    consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds);
+    consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
     return choice;
 }
 

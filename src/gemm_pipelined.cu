@@ -65,19 +65,18 @@ PipelinedOperand prepare_rows(const MatrixView<const float>& operand, GemmTile t
     return prepared;
 }
 
-using PipelinedLauncher = void (*)(device::Stream, const PipelinedWork&);
-PipelinedLauncher launcher_of(PipelinedForm form) {
+PipelinedKernel kernel_of(PipelinedForm form) {
     if (form.sliced)
-        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{4, true, true}>
-                              : launch_gemm_pipelined<PipelinedForm{4, false, true}>;
+        return form.a_by_rows ? make_pipelined_kernel<PipelinedForm{4, true, true}>()
+                              : make_pipelined_kernel<PipelinedForm{4, false, true}>();
     if (form.parts == 4)
-        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{4, true}>
-                              : launch_gemm_pipelined<PipelinedForm{4}>;
+        return form.a_by_rows ? make_pipelined_kernel<PipelinedForm{4, true}>()
+                              : make_pipelined_kernel<PipelinedForm{4}>();
     if (form.parts == 2)
-        return form.a_by_rows ? launch_gemm_pipelined<PipelinedForm{2, true}>
-                              : launch_gemm_pipelined<PipelinedForm{2}>;
-    return form.in_place ? launch_gemm_pipelined<PipelinedForm{.in_place = true}>
-                         : launch_gemm_pipelined<PipelinedForm{}>;
+        return form.a_by_rows ? make_pipelined_kernel<PipelinedForm{2, true}>()
+                              : make_pipelined_kernel<PipelinedForm{2}>();
+    return form.in_place ? make_pipelined_kernel<PipelinedForm{.in_place = true}>()
+                         : make_pipelined_kernel<PipelinedForm{}>();
 }
 
 /// The product of whole tiles.
@@ -101,13 +100,12 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         plan.skip,
         plan.load,
         reinterpret_cast<float*>(partials),
-        reinterpret_cast<float*>(partials + plan.partial_bytes),
         counters,
         0,
         1,
         !plan.sums_apart && !(packs && alone)};
     if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, {.fills = true, .early = alone});
-    launcher_of(plan.form)(stream, work);
+    launch_gemm_pipelined(stream, kernel_of(plan.form), work);
 }
 
 /// `call` with these rows and columns of its C alone.
@@ -290,7 +288,6 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
         plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, products),
         nullptr,
         nullptr,
-        nullptr,
         x.c.stride,
         static_cast<unsigned>(x.count),
         true};
@@ -300,7 +297,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
     if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, {.fills = true, .early = false});
-    launcher_of(form)(context.stream(), work);
+    launch_gemm_pipelined(context.stream(), kernel_of(form), work);
 }
 
 std::int64_t gemm_pipelined_most_in_place(const Context& context, const GemmBatch<float>& x) {
@@ -345,7 +342,6 @@ void enqueue_gemm_pipelined_in_place(Context& context, const GemmBatch<float>& x
                           plan_pipelined_batch(x.m(), x.n(), x.k(), x.count, 1),
                           nullptr,
                           nullptr,
-                          nullptr,
                           0,
                           count,
                           true};
@@ -358,7 +354,7 @@ void enqueue_gemm_pipelined_in_place(Context& context, const GemmBatch<float>& x
                      memory,
                      memory + (both ? count : 0)};
     if (maps.operand_count > 0) enqueue_gemm_batch_maps(context.stream(), maps);
-    launcher_of(form)(context.stream(), work);
+    launch_gemm_pipelined(context.stream(), kernel_of(form), work);
 }
 
 GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t most_scratch,
@@ -373,8 +369,8 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t m
     const GemmPipelinedPlan none, as_given = exchanged == true ? none : plan(call.a, b, false);
     if (exchanged == false || (!exchanged && call.beta != 0)) return as_given;
     const GemmPipelinedPlan other = plan(b, call.a, true);
-    return as_given.fits && (!other.fits || as_given.weighed(k) <= other.weighed(k)) ? as_given
-                                                                                     : other;
+    return as_given.fits && (!other.fits || as_given.weighed() <= other.weighed()) ? as_given
+                                                                                   : other;
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

@@ -164,13 +164,9 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     const bool by_column = work.c.row_stride == 1 && work.c.column_stride != 1;
     const auto block_sum = [&](float(&sum)[4], int number) {
         const SlicedVector<entry> v(number, by_column);
-        device::load_vector(sum, &shared.sums[0][v.row][v.column]);
-#pragma unroll
-        for (int slice = 1; slice < SlicedShared<entry>::kept(); ++slice) {
-            float more[4];
-            device::load_vector(more, &shared.sums[slice][v.row][v.column]);
-            add_to(sum, more);
-        }
+        sum_in_pairs<SlicedShared<entry>::kept()>(sum, [&](float(&own)[4], int slice) {
+            device::load_vector(own, &shared.sums[slice][v.row][v.column]);
+        });
     };
     if constexpr (device::has_clusters) {
         if (work.cluster) {

@@ -5,7 +5,7 @@
 // all; operands lie k by k, or are brought there by a pre-pass (pipelined_pack.cuh).
 //
 //   multipliers 0   8 warps, 64 x 64 each of the block's 128 x 256 of C     steps of 16 k:
-//   multipliers 1                                                           [s][s][s][s][s] ... 9
+//   multipliers 1                                                           [s][s][s][s], four
 //   loader 0        asks the copy engine for the next stage, once it is free      stages
 //   loaders 1 to 3  turn A's tiles, where its neighbours lie along k
 //
@@ -14,8 +14,8 @@
 //                                                         warp of a tile adds pieces up (or a
 //                                                         kernel of its own, where many meet)
 //               or each of few tiles is cut in as many pieces, for a block each
-//   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in memory
-//               (2 us), while the one that shares its scheduler multiplies
+//   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in shared
+//               memory, while the one that shares its scheduler multiplies
 //   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch;
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
@@ -60,7 +60,7 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<f>& ring, const Pipeli
 template <PipelinedForm f>
 __device__ __forceinline__ unsigned end_of_chain(const PipelinedWork& work,
                                                  const PipelinedPiece& piece, unsigned first) {
-    if (f.parts > 1 || !f.cuts()) return piece.last;
+    if (!f.sets_aside()) return piece.last;
     return work.load.chain_end(piece, first, device::opaque(threadIdx.x) >= 128);
 }
 
@@ -123,17 +123,23 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
             multiply_chain<f>(tile, ring, end_of_chain<f>(work, piece, first) - first);
             if (f.products() == 1) piece = piece_of<f>(work.load, number);  // not kept
             const bool cut = f.cuts() && work.load.cuts(piece);
-            const bool in_parts =
-                f.sliced || cut || (f.parts == 1 && f.cuts() && work.load.chain > 0);
+            const bool in_parts = f.sliced || cut || (f.sets_aside() && work.load.chain > 0);
             // A register for that 1 cost the sliced form's main loop its banks, 7 % of the time.
-            Sums sums(tile, f.sliced ? work.one : in_parts ? device::opaque(1.0f) : work.alpha);
-            if constexpr (f.parts == 1 && f.cuts()) {
-                if (first > piece.first) sums.add_aside(work);
+            const float factor = f.sliced ? work.one : in_parts ? device::opaque(1.0f) : work.alpha;
+            Sums sums;
+            if constexpr (f.sets_aside()) {
+                auto& aside = shared.own[threadIdx.x / 32];
+                if (first > piece.first)
+                    sums = Sums(tile, factor, aside);
+                else
+                    sums = Sums(tile, factor);
                 first = end_of_chain<f>(work, piece, first);
                 if (first < piece.last) {
-                    sums.set_aside(work);
+                    sums.set_aside(aside);
                     continue;
                 }
+            } else {
+                sums = Sums(tile, factor);
             }
             if constexpr (f.sliced)
                 if (cut ? work.load.each > 0 : work.load.is_one_turn())
@@ -143,7 +149,7 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
                 if (!sums.gather(shared.relay, number)) return;
             if (cut && !sums.add_up(work, piece, last)) return;
             if (in_parts) sums.scale(work.alpha);
-            return sums.store(work, piece.tile, shared.lines[threadIdx.x / 32]);
+            return sums.store(work, piece.tile, shared.lines());
         }
     });
 }
@@ -204,13 +210,22 @@ __global__ void __launch_bounds__(pipelined_tile.threads(), 1)
     }
 }
 
+/// A form's kernel, and what each block has.
+struct PipelinedKernel {
+    void (*kernel)(PipelinedWork);
+    std::size_t shared;  // bytes
+};
 template <PipelinedForm f>
-void launch_gemm_pipelined(device::Stream stream, const PipelinedWork& work) {
+constexpr PipelinedKernel make_pipelined_kernel() {
     static_assert(sizeof(PipelinedShared<f>) <= 227 << 10);
-    device::launch_large_dependent(
-        "gemm", gemm_pipelined<f.parts, f.a_by_rows, f.sliced, f.in_place>, work.load.blocks,
-        pipelined_tile.threads(), sizeof(PipelinedShared<f>), stream, work);
-    if (f.sliced || work.load.cut == 0 || work.counters) return;
+    return {gemm_pipelined<f.parts, f.a_by_rows, f.sliced, f.in_place>, sizeof(PipelinedShared<f>)};
+}
+
+inline void launch_gemm_pipelined(device::Stream stream, const PipelinedKernel& kernel,
+                                  const PipelinedWork& work) {
+    device::launch_large_dependent("gemm", kernel.kernel, work.load.blocks,
+                                   pipelined_tile.threads(), kernel.shared, stream, work);
+    if (work.load.cut == 0 || work.counters) return;
     constexpr unsigned sums = pipelined_tile.thread_m * pipelined_tile.thread_n;
     device::launch_dependent("gemm", gemm_pipelined_sums, dim3(sums, work.load.cut),
                              pipelined_tile.multipliers(), stream, work);

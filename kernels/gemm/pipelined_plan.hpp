@@ -30,10 +30,16 @@ struct PipelinedForm {
     bool sliced = false;     // of 4 parts
     bool in_place = false;   // of 1 part, for batches: each matrix is read as it lies
 
-    constexpr GemmTile tile() const { return pipelined_tile_of(parts); }
+    constexpr GemmTile tile() const {
+        GemmTile tile = pipelined_tile_of(parts);
+        if (sets_aside()) tile.stages = 4;  // sums have the room of the others
+        return tile;
+    }
     constexpr int products() const { return sliced ? 1 : parts; }
     /// Whether tiles may be cut along k, and C lie in columns: not if it is for batches alone.
     constexpr bool cuts() const { return products() == 1 && !in_place; }
+    /// Whether a piece's sums can be some chains, which are set aside.
+    constexpr bool sets_aside() const { return parts == 1 && !in_place; }
     /// Elements of a product's k that a step takes.
     constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
     /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;
@@ -144,7 +150,7 @@ struct PipelinedWorkload {
     /// `first`. A piece's first chain is longer for warps that are `late`: of two that share a
     /// scheduler, one sets its sums aside while the other one multiplies.
     constexpr unsigned chain_end(const PipelinedPiece& piece, unsigned first, bool late) const {
-        const unsigned end = first + chain + (late && first == piece.first ? 8 : 0);
+        const unsigned end = first + chain + (late && first == piece.first ? 2 : 0);
         return chain == 0 || end + chain / 4 >= piece.last ? piece.last : end;
     }
 
@@ -190,13 +196,11 @@ struct GemmPipelinedPlan {
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
     std::size_t scratch_bytes = 0;
     double seconds = 0;
+    std::int64_t chain = 0;  // k of the longest chain of multiply-adds; 0: as cuBLAS's
     bool fits = false;
 
-    /// Seconds to compare plans by. A slice's sums are never set aside: of a long k, tiles are
-    /// whole if that takes hardly longer, for smaller errors.
-    constexpr double weighed(std::int64_t k) const {
-        return form.sliced && k >= 4096 ? 1.06 * seconds : seconds;
-    }
+    /// Seconds to compare plans by.
+    constexpr double weighed() const { return gemm_chain_weight(chain) * seconds; }
     constexpr int edge_rows() const { return lead_m + fringe_m; }
     constexpr int edge_columns() const { return lead_n + fringe_n; }
 };
@@ -259,7 +263,7 @@ struct PipelinedCosts {
     unsigned margin = 2;
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 14.5, of_two = 6.6,
            of_step = 0.3, most = 10, meeting = 1, sums_apart = 12.8, tile_apart = 0.44, helping = 0,
-           aside = 2.1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0,
+           aside = 1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0,
            of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
            edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
@@ -287,14 +291,17 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
                                                           .ragged = 1.5,
                                                           .ragged_least = 3.3};
 
-/// Steps of a chain of multiply-adds; 0: of k as small, one is enough. Errors fall with the square
-/// root of the number of chains, of which there are as many as where cuBLAS cuts k, measured: where
-/// tiles are few, it does so more often, and to set sums aside is less of the time.
+/// Steps of a chain of multiply-adds; 0: one is enough. Errors fall with the square root of the
+/// number of chains, of which there are as many as where cuBLAS cuts k, measured, or more. That
+/// does so where tiles leave multiprocessors idle: into more pieces where tiles are few.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
-    if (steps <= 128) return 0;
-    const int chains = tiles < 500 ? 8 : steps < 256 || steps >= 1024 ? 5 : 4;
-    const std::int64_t chain = pipelined_pieces(steps, chains);
-    return static_cast<unsigned>(chain < 26 ? 26 : chain);
+    const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
+    const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors,
+               few = turns == 1 && !full;
+    if (full && steps <= 128) return 0;
+    const std::int64_t chain = pipelined_pieces(steps, few ? 12 : full && steps >= 256 ? 3 : 6);
+    const std::int64_t least = few ? 16 : 26, most = few ? 48 : full ? steps : 96;
+    return static_cast<unsigned>(chain < least ? least : chain > most ? most : chain);
 }
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
@@ -476,16 +483,15 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                                                          : pieces(plan.load.line(), blocks);
             const auto all = whole * static_cast<double>(steps) +
                              (own > 0 ? together(own) : static_cast<double>(longest_piece));
-            // Where sums are set aside, if there is room for that: by the length of k, whatever it
-            // begins with.
+            // Where sums are set aside: by the length of k, whatever it begins with.
             const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));
-            const std::size_t aside_bytes = count * tile_bytes;
             const std::int64_t longest = whole > 0 ? steps : longest_piece;
             double aside = 0;
-            if (4 * longest > 5 * chain && chain > 0 &&
-                plan.scratch_bytes + aside_bytes <= most_scratch) {
+            plan.chain = longest * t.block_k;
+            if (!sliced && chain == 0) plan.chain = 0;
+            if (4 * longest > 5 * chain && chain > 0) {
+                plan.chain = chain * t.block_k;
                 plan.load.chain = static_cast<unsigned>(chain);
-                plan.scratch_bytes += aside_bytes;
                 aside = cost.aside * (all / static_cast<double>(chain) - 1);
             }
             const double idle = cost.least + (ragged ? cost.ragged_least : 0) -
@@ -533,7 +539,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             plan.seconds = time * 1e-6;
             plan.fits = true;
             if (plan.scratch_bytes <= most_scratch &&
-                (!best.fits || plan.weighed(k) < best.weighed(k)))
+                (!best.fits || plan.weighed() < best.weighed()))
                 best = plan;
         }
     }

@@ -45,7 +45,6 @@ struct PipelinedWork {
     int skip;
     PipelinedWorkload load;
     float* partials;       // of the tiles' pieces, two a block
-    float* aside;          // of each block, a tile's sums so far
     unsigned* counters;    // for each cut tile, one a warp; null: sums are added up apart
     std::int64_t c_apart;  // from product to product
     unsigned products;     // of a batch
@@ -73,6 +72,14 @@ struct PipelinedLines {
     alignas(16) float values[at_once][t.warp_n + 8];
 };
 
+/// What a warp has in shared memory: those lines, or, before a piece's last chain ends, its sums so
+/// far, four of each lane, four more of each, and so on.
+template <PipelinedForm f>
+union PipelinedAside {
+    PipelinedLines<f> lines;
+    alignas(16) float sums[f.tile().thread_m * f.tile().thread_n / 4][32][4];
+};
+
 /// A tile's sums: four of each thread, four more of each, and so on.
 template <PipelinedForm f>
 using PipelinedTileSums =
@@ -92,17 +99,25 @@ struct PipelinedShared {
     alignas(512) float a[t.stages][f.parts][t.block_k * t.block_m];  // k by k, or row by row
     alignas(128) float b[t.stages][f.parts][t.block_k][t.block_n];
     // Of the warps that store.
-    PipelinedLines<f> lines[f.products() * t.multipliers() / 32];
+    std::conditional_t<f.sets_aside(), PipelinedAside<f>, PipelinedLines<f>>
+        own[f.products() * t.multipliers() / 32];
     std::uint64_t full[t.stages], empty[t.stages];
     [[no_unique_address]] std::conditional_t<f.sliced, PipelinedRelay<f>, PipelinedNoRelay> relay;
 
+    __device__ __forceinline__ PipelinedLines<f>& lines() {
+        auto& warp = own[threadIdx.x / 32];
+        if constexpr (f.sets_aside())
+            return warp.lines;
+        else
+            return warp;
+    }
     // Once nothing comes any more: sums of all slices, and lines of all warps.
     __device__ __forceinline__ PipelinedTileSums<f>* slices() {
         static_assert(sizeof(a) >= f.parts * sizeof(PipelinedTileSums<f>));
         return reinterpret_cast<PipelinedTileSums<f>*>(&a);
     }
     __device__ __forceinline__ PipelinedLines<f>* all_lines() {
-        static_assert(sizeof(b) >= pipelined_tile.multipliers() / 32 * sizeof(lines[0]));
+        static_assert(sizeof(b) >= pipelined_tile.multipliers() / 32 * sizeof(PipelinedLines<f>));
         return reinterpret_cast<PipelinedLines<f>*>(&b);
     }
 };

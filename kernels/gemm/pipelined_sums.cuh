@@ -73,8 +73,22 @@ class PipelinedSums {
         return static_cast<int>(threadIdx.x) % t.multipliers();
     }
 
+    PipelinedSums() = default;
     __device__ __forceinline__ PipelinedSums(Tile& tile, float factor) {
         tile.visit([&](int s, float sum) { sums_[s] = device::opaque(factor * sum); });
+    }
+    /// With those of the chains before, which have been set aside. `one`: 1, which the compiler
+    /// does not know.
+    __device__ __forceinline__ PipelinedSums(Tile& tile, float one, PipelinedAside<f>& before) {
+        tile.visit([&](int s, float sum) { sums_[s] = sum; });
+        const device::SharedPointer<float> from(&before.sums[0][thread() % 32][0]);
+        for_vectors<16>(
+            [from](float(&more)[4], int v) { device::load_vector(more, from + v * 128); },
+            [one](float& sum, float more) {
+                device::multiply_add(more, one, sum);
+                sum = more;
+            });
+        __syncwarp();  // before lines lie there
     }
 
     /// Of the sums that all slices have left, added up from the last slice to the first one.
@@ -98,10 +112,12 @@ class PipelinedSums {
 
     /// Sets a piece's sums aside after a chain of multiply-adds, with those of the chains before:
     /// for the thread itself.
-    __device__ __forceinline__ void set_aside(const PipelinedWork& work) const {
-        leave(aside(work));
+    __device__ __forceinline__ void set_aside(PipelinedAside<f>& warp) const {
+        __syncwarp();  // lines that lay there have been read
+        float* const to = &warp.sums[0][thread() % 32][0];
+        for_each_vector(
+            [to](int v, const float(&sums)[4]) { device::store_vector(to + v * 128, sums); });
     }
-    __device__ __forceinline__ void add_aside(const PipelinedWork& work) { add(aside(work)); }
 
     /// Leaves all sums, for a thread of its own place.
     __device__ __forceinline__ void leave(PipelinedTileSums<f>& to) const {
@@ -236,9 +252,6 @@ class PipelinedSums {
         return rows < t.thread_m ? part() * Tile::down(rows) : 0;
     }
 
-    static __device__ __forceinline__ float* aside(const PipelinedWork& work) {
-        return work.aside + std::size_t{blockIdx.x} * (t.block_m * t.block_n);
-    }
     static __device__ __forceinline__ unsigned* counter(const PipelinedWork& work, unsigned tile) {
         return work.counters + tile * pipelined_counters + threadIdx.x / 32;
     }
@@ -256,6 +269,12 @@ class PipelinedSums {
     /// Adds what load(more, v) brings to each four, so many of which arrive at once.
     template <int at_once, class Load>
     __device__ __forceinline__ void add_vectors(Load&& load) {
+        for_vectors<at_once>(load,
+                             [](float& sum, float more) { sum = device::opaque(sum + more); });
+    }
+    /// Calls add(sum, more) in place of that.
+    template <int at_once, class Load, class Add>
+    __device__ __forceinline__ void for_vectors(Load&& load, Add&& add) {
 #pragma unroll
         for (int v = 0; v < count / 4; v += at_once) {
             float more[at_once][4];
@@ -264,10 +283,7 @@ class PipelinedSums {
 #pragma unroll
             for (int w = 0; w < at_once; ++w)
 #pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    float& sum = sums_[(v + w) * 4 + e];
-                    sum = device::opaque(sum + more[w][e]);
-                }
+                for (int e = 0; e < 4; ++e) add(sums_[(v + w) * 4 + e], more[w][e]);
         }
     }
 

@@ -20,6 +20,11 @@ struct GemmSlicedPlan {
     std::size_t scratch_bytes = 0;  // for sums that go through memory
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
+
+    /// Seconds to compare plans by. Slices have a chain of multiply-adds each.
+    constexpr double weighed() const {
+        return fits ? gemm_chain_weight(cut.depth / sliced_table[entry].tile.slices) * seconds : 0;
+    }
 };
 
 /// The multiprocessors that blocks are dealt to: those of an H200. Another number is only slower.
@@ -96,7 +101,6 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
     constexpr std::int64_t most_along = 65535;  // of a grid's y and z
     constexpr std::int64_t most_depth = std::int64_t{1} << 30;
     GemmSlicedPlan best;
-    double least = 0;
     if (k > most_depth) return best;
     for (int e = 0; e < sliced_entries; ++e) {
         if (products > 1 && !sliced_batches(e)) continue;
@@ -106,12 +110,11 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         if (tiles.along_m > most_along || tiles.along_n > most_along) continue;
         const std::int64_t all = tiles.count() * products;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
-            const GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
-            const double time = sliced_microseconds(entry, all, plan.cut);
-            if ((best.fits && time >= least) || !plan.fits || plan.scratch_bytes > most_scratch)
-                return;
-            least = time;
-            best = plan;
+            GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
+            plan.seconds = 1e-6 * sliced_microseconds(entry, all, plan.cut);
+            if ((!best.fits || plan.weighed() < best.weighed()) && plan.fits &&
+                plan.scratch_bytes <= most_scratch)
+                best = plan;
         };
         consider(0, 1);
         for (unsigned ranks_log2 = 1; ranks_log2 <= 3; ++ranks_log2) {
@@ -128,7 +131,7 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
     const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
     const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
     const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
-    best.seconds = 1e-6 * (least > memory ? least : memory);
+    if (best.seconds < 1e-6 * memory) best.seconds = 1e-6 * memory;
     return best;
 }
 

@@ -40,6 +40,19 @@ __device__ __forceinline__ void add_to(float (&sum)[count], const float (&more)[
     for (int e = 0; e < count; ++e) sum[e] += more[e];
 }
 
+/// The sum of `count` vectors, which load(vector, number) makes: of their first half and of their
+/// other one, and so on, for smaller errors than one after the other.
+template <int count, class Load>
+__device__ __forceinline__ void sum_in_pairs(float (&sum)[4], Load&& load, int first = 0) {
+    if constexpr (count == 1) return load(sum, first);
+    if constexpr (count > 1) {
+        sum_in_pairs<count / 2>(sum, load, first);
+        float more[4];
+        sum_in_pairs<count - count / 2>(more, load, first + count / 2);
+        add_to(sum, more);
+    }
+}
+
 /// The sum of `count` vectors, `stride` elements apart.
 __device__ __forceinline__ void add_partials(float (&sum)[4], const float* from, unsigned count,
                                              std::int64_t stride) {

@@ -114,17 +114,6 @@ __global__ void __launch_bounds__(transpose_table[entry].tile.threads,
     }
 }
 
-template <class Unit, int entry, bool vectors, bool to_tall>
-void launch_transpose_slim(device::Stream stream, MatrixView<const Unit> a, MatrixView<Unit> b) {
-    constexpr TransposeTile t = transpose_table[entry].tile;
-    const std::int64_t slim = to_tall ? a.rows : a.columns;
-    const std::int64_t extent = to_tall ? a.columns : a.rows;
-    const int length_log = std::bit_width(static_cast<std::uint64_t>(t.columns / slim)) - 1;
-    const std::int64_t blocks = (extent + (std::int64_t{1} << length_log) - 1) >> length_log;
-    device::launch("transpose", transpose_slim<Unit, entry, vectors, to_tall>,
-                   device::grid(blocks, "transpose"), t.threads, stream, a, b, length_log);
-}
-
 template <class Unit, int entry>
 void launch_transpose_slim(device::Stream stream, MatrixView<const Unit> a, MatrixView<Unit> b) {
     const bool to_tall = a.rows < a.columns;
@@ -135,12 +124,18 @@ void launch_transpose_slim(device::Stream stream, MatrixView<const Unit> a, Matr
                       static_cast<std::uintptr_t>(wide_pitch) * sizeof(Unit);
     constexpr bool can_have_vectors = sizeof(Unit) < 16;  // 16 bytes are one already
     const bool vectors = can_have_vectors && packed && bits % 16 == 0;
-    const auto launch = vectors   ? to_tall
-                                        ? launch_transpose_slim<Unit, entry, can_have_vectors, true>
-                                        : launch_transpose_slim<Unit, entry, can_have_vectors, false>
-                          : to_tall ? launch_transpose_slim<Unit, entry, false, true>
-                                  : launch_transpose_slim<Unit, entry, false, false>;
-    launch(stream, a, b);
+    void (*const kernel)(MatrixView<const Unit>, MatrixView<Unit>, int) =
+        vectors   ? to_tall ? transpose_slim<Unit, entry, can_have_vectors, true>
+                            : transpose_slim<Unit, entry, can_have_vectors, false>
+          : to_tall ? transpose_slim<Unit, entry, false, true>
+                  : transpose_slim<Unit, entry, false, false>;
+    constexpr TransposeTile t = transpose_table[entry].tile;
+    const std::int64_t slim = to_tall ? a.rows : a.columns;
+    const std::int64_t extent = to_tall ? a.columns : a.rows;
+    const int length_log = std::bit_width(static_cast<std::uint64_t>(t.columns / slim)) - 1;
+    const std::int64_t blocks = (extent + (std::int64_t{1} << length_log) - 1) >> length_log;
+    device::launch("transpose", kernel, device::grid(blocks, "transpose"), t.threads, stream, a, b,
+                   length_log);
 }
 
 }  // namespace tinyblas
