@@ -892,6 +892,7 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     EXPECT_EQ(plan(2048, 2048, 2048).load.chain, 0u);
     EXPECT_EQ(plan(2048, 2048, 2049).load.chain, 26u);  // of 129 steps
     EXPECT_EQ(plan(4096, 4096, 4096).load.chain, 86u);
+    EXPECT_EQ(plan(8192, 8192, 8192).load.chain, 128u);
     EXPECT_EQ(plan(4352, 4352, 4096).load.chain, 43u);
     EXPECT_EQ(plan(4224, 4224, 512).load.chain, 0u);
     EXPECT_EQ(plan(4352, 4352, 16384).load.chain, 96u);

@@ -65,8 +65,8 @@ struct GemmChoice {
 /// Strict (double operands, and float ones unless the options, or else the context, say
 /// Precision::fp32): fused multiply-adds in the operands' own precision. Each element is a chain of
 /// them in the order of k, started at +0, on the rungs naive, tiled, tuned and skinny, and on the
-/// others where they neither share k among threads or blocks nor, for smaller errors where k is
-/// above 2048, cut it; where they do, it is the sum of such chains' results in a fixed order. How k
+/// others where they neither share k among threads or blocks nor, for smaller errors where it is
+/// long, cut it; where they do, it is the sum of such chains' results in a fixed order. How k
 /// is cut depends on extents, layouts, alignment to 16 bytes, the scratch memory that may be taken
 /// and whether beta is 0: the bits are the same on every run, stream and GPU of compute capability
 /// 9.0.

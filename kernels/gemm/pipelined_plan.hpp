@@ -11,8 +11,9 @@
 
 namespace tinyblas {
 
-/// 9 stages, and warps that turn A's tiles and keep 72 registers each: with fewer they would spill,
-/// and one spill anywhere costs the main loop its choice of register banks.
+/// 9 stages where no sums are set aside, and warps that turn A's tiles and keep 72 registers each:
+/// with fewer they would spill, and one spill anywhere costs the main loop its choice of register
+/// banks.
 inline constexpr GemmTile pipelined_tile = {128, 256, 16, 64, 64, 16, 8, 9, 1, 128, 72};
 /// Of a batch whose C are narrow, 2 or 4 products have their parts of the threads, side by side; or
 /// 4 slices of one product's k have, where C is of mid size.
@@ -296,10 +297,11 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
 /// does so where tiles leave multiprocessors idle: into more pieces where tiles are few.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
-    const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors,
-               few = turns == 1 && !full;
+    const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors;
     if (full && steps <= 128) return 0;
-    const std::int64_t chain = pipelined_pieces(steps, few ? 12 : full && steps >= 256 ? 3 : 6);
+    const bool few = turns == 1 && !full;
+    const int chains = few ? 12 : !full || steps < 256 ? 6 : steps == 256 ? 3 : 4;
+    const std::int64_t chain = pipelined_pieces(steps, chains);
     const std::int64_t least = few ? 16 : 26, most = few ? 48 : full ? steps : 96;
     return static_cast<unsigned>(chain < least ? least : chain > most ? most : chain);
 }
