@@ -426,6 +426,9 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     expect({512, 64, 512, 8, true, true}, GemmBatchRoute::tensor, 5);
     expect({64, 64, 64, 64, false, true}, GemmBatchRoute::tensor, 3);
     expect({96, 96, 96, 1000, false, true}, GemmBatchRoute::tensor, 4);
+    // Operands that the L2 cache does not hold cost tiles of 48 x 48 most.
+    expect({48, 48, 48, 528}, GemmBatchRoute::tile, 8);
+    expect({48, 48, 48, 1000}, GemmBatchRoute::tensor, 4);
     expect({100, 100, 0, 1000}, GemmBatchRoute::tile, 7);  // nothing to multiply
 }
 

@@ -113,6 +113,7 @@ TEST_F(SmallGemmRing, PointersToWhereverMatricesBegin) {
                                                     count};
                     EXPECT_EQ(gemm_ring_loads(batch), GemmRingLoads::mapped_by_kernel);
                     for (Context* const one : {&context, &without}) {
+                        if (one == &without && number / 2 % 2 == 0) continue;
                         for (auto* operand : p.operands()) operand->upload(*one);
                         enqueue_gemm_tuned_ring(*one, batch);
                         for (auto* operand : p.operands()) operand->download(*one);

@@ -61,8 +61,8 @@ constexpr double gemm_small_microseconds(const GemmSmallTimes& t, const GemmBatc
     const double blocks = gemm_batch_blocks_of_one(
         x.tiles(t.block_m, t.block_n) / x.count * ((x.count + t.matrices - 1) / t.matrices),
         t.at_once);
-    constexpr double held = 40e6,
-                     none = 52e6;  // bytes, of which the cache holds about all, nothing
+    // Bytes of which the L2 cache holds about all, and about nothing.
+    constexpr double held = 40e6, none = 52e6;
     const double bytes = static_cast<double>(x.count) * size_of(t.type) *
                          static_cast<double>(x.k * (x.m + x.n) + x.m * x.n);
     const double beyond = bytes < held ? 0 : bytes < none ? (bytes - held) / (none - held) : 1;

@@ -137,8 +137,7 @@ enum class GemmRingLoads { mapped, mapped_by_kernel, vectors, elements_of_one, e
 
 /// Of products of floats, what to multiply estimated times by to compare them: of two that take
 /// about as long, the one whose chains of multiply-adds are shorter has the smaller errors.
-/// `chain`: k of the longest one. From 256 on, the first doubling weighs 1.5 %, each further one 3
-/// %.
+/// `chain`: k of the longest one. Beyond 256, twice as long weighs 1.5 % more, beyond 512 3 %.
 constexpr double gemm_chain_weight(std::int64_t chain) {
     double weight = 1;
     for (; chain > 512; chain = (chain + 1) / 2) weight += 0.03;
