@@ -294,7 +294,8 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
 
 /// Steps of a chain of multiply-adds; 0: one is enough. Errors fall with the square root of the
 /// number of chains, of which there are as many as where cuBLAS cuts k, measured, or more. That
-/// does so where tiles leave multiprocessors idle: into more pieces where tiles are few.
+/// does so where tiles leave multiprocessors idle, into more pieces where tiles are few; else a k
+/// of 4096 into two at most, a longer one into three.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
     const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors;

@@ -83,7 +83,7 @@ class PipelinedSums {
         tile.visit([&](int s, float sum) { sums_[s] = sum; });
         const device::SharedPointer<float> from(&before.sums[0][thread() % 32][0]);
         for_vectors<16>(
-            [from](float(&more)[4], int v) { device::load_vector(more, from + v * 128); },
+            [from](float(&more)[4], int v) { device::load_vector(more, from + v * 32 * 4); },
             [one](float& sum, float more) {
                 device::multiply_add(more, one, sum);
                 sum = more;
@@ -116,7 +116,7 @@ class PipelinedSums {
         __syncwarp();  // lines that lay there have been read
         float* const to = &warp.sums[0][thread() % 32][0];
         for_each_vector(
-            [to](int v, const float(&sums)[4]) { device::store_vector(to + v * 128, sums); });
+            [to](int v, const float(&sums)[4]) { device::store_vector(to + v * 32 * 4, sums); });
     }
 
     /// Leaves all sums, for a thread of its own place.
