@@ -94,16 +94,25 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
 // gemm's bits.
 TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
     using T = TypeParam;
-    for (const BatchCase& one : all_cases<T>())
+    const auto planned = [&](const BatchCase& one, bool pointers) {
+        return plan_of(scalar_of<T>, this->context.compute_capability(), one, pointers);
+    };
+    int number = 0;
+    for (const BatchCase& one : all_cases<T>()) {
+        const GemmBatchPlan by_strides = planned(one, false);
+        ++number;
         for (const Given given : {Given::by_strides, Given::by_pointers}) {
             BatchProblem<T> p(one.shape, one.count);
             p.alpha = static_cast<T>(0.7);
             p.beta = one.count % 2 == 0 ? 0 : static_cast<T>(-0.3);
             p.given = given;
+            const GemmBatchPlan plan = planned(one, p.by_pointers());
+            // Where pointers go to the same kernel as strides, every other case has them.
+            if (p.by_pointers() && number % 2 == 0 && plan.route == by_strides.route &&
+                plan.entry == by_strides.entry)
+                continue;
             p.fill_normal();
             const GemmChoice choice = p.run(this->context);
-            const GemmBatchPlan plan =
-                plan_of(scalar_of<T>, this->context.compute_capability(), one, p.by_pointers());
             if (plan.route != GemmBatchRoute::one_by_one) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
                 const bool cut = plan.route == GemmBatchRoute::sliced || plan.parts > 1;
@@ -127,6 +136,7 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
                 })) << p;
             }
         }
+    }
 }
 
 // One less, one more and the extent itself, for each bound and the edge of each tile, as squares

@@ -104,7 +104,7 @@ TYPED_TEST_SUITE(GemmBatchedLong, Types);
 
 TYPED_TEST(GemmBatchedLong, MoreRowsThanAGridHas) {
     for (const std::int64_t k : {0, 5}) {
-        BatchProblem<TypeParam> p({65535 * 16 + 1, 3, k}, 2);
+        BatchProblem<TypeParam> p({65535 * 16 + 1, 3, k}, 1);
         p.given = Given::by_pointers;
         p.fill_integers();
         EXPECT_EQ(p.run(this->context).kernel, GemmKernel::batched);

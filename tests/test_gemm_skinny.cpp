@@ -2,6 +2,7 @@
 // gemm's rung skinny: by every entry, however operands and C lie, one chain of multiply-adds an
 // element; blocks that make several tiles, and tiles that C cuts; which products it takes.
 #include <limits>
+#include <utility>
 
 #include "gemm_problem.hpp"
 #include "kernels/gemm/skinny_plan.hpp"
@@ -55,16 +56,19 @@ using GemmSkinny = SmallGemmSkinny;
 // More tiles than warps that work at once: stages are used again and again.
 TEST_F(GemmSkinny, ManyTilesAWarp) {
     int number = 0;
-    for (const Shape shape : {Shape{300'001, 3, 5}, Shape{20, 150'004, 40}, Shape{110'000, 33, 3}})
-        for (const Storage& storage : {storages[0], storages[1], storages[5]}) {
-            GemmProblem<float> p(shape, 950 + static_cast<std::uint64_t>(number++), storage,
-                                 storages[1], storage);
-            p.fill_integers();
-            p.alpha = 2;
-            p.beta = -1;
-            EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
-            EXPECT_TRUE(exact(p));
-        }
+    for (const auto& [shape, storage] : {std::pair(Shape{300'001, 3, 5}, storages[0]),
+                                         {Shape{300'001, 3, 5}, storages[1]},
+                                         {Shape{20, 150'004, 40}, storages[5]},
+                                         {Shape{110'000, 33, 3}, storages[0]},
+                                         {Shape{110'000, 33, 3}, storages[5]}}) {
+        GemmProblem<float> p(shape, 950 + static_cast<std::uint64_t>(number++), storage,
+                             storages[1], storage);
+        p.fill_integers();
+        p.alpha = 2;
+        p.beta = -1;
+        EXPECT_EQ(p.run(context, skinny).kernel, GemmKernel::skinny);
+        EXPECT_TRUE(exact(p));
+    }
 }
 
 // Zero rows of A or B beyond k must not meet what lies there: NaN.

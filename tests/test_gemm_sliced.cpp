@@ -4,7 +4,9 @@
 #include "gemm_sliced.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "batched_problem.hpp"
@@ -81,7 +83,8 @@ TEST_P(GemmSliced, EveryPairOfStorages) {
     for (int pair = 0; pair < input_storages * input_storages; ++pair) {
         const auto seed = static_cast<std::uint64_t>(pair);
         Random random(seed);
-        const Shape shape = {random.integer(1, 2 * t.block_m), random.integer(1, 2 * t.block_n),
+        const Shape shape = {random.integer(1, t.block_m * 5 / 4),
+                             random.integer(1, t.block_n * 5 / 4),
                              random.integer(1, 3 * t.block_k)};
         ASSERT_TRUE(exact_with(
             shape, seed, storages[pair % input_storages], storages[pair / input_storages],
@@ -158,6 +161,42 @@ TEST_P(GemmSliced, SameBits) {
 #if TINYBLAS_EMULATED
     device::set_schedule(0);
 #endif
+}
+
+/// A slice has one line of k of so many. Its chains end after some steps, the first one earlier;
+/// then halves of the slices are added up, and of those likewise.
+TEST_P(GemmSliced, AnElementIsTheSumOfItsSlicesChains) {
+    const SlicedTile& s = sliced_table[entry].tile;
+    const auto in_pairs = [](auto&& self, const float* sums, int count) -> float {
+        if (count == 1) return *sums;
+        return self(self, sums, count / 2) + self(self, sums + count / 2, count - count / 2);
+    };
+    for (const int steps : {1, 8, 9, 27}) {
+        GemmProblem<float> p({5, 7, steps * t.block_k - 3}, static_cast<std::uint64_t>(steps));
+        p.fill([](Random& r) { return r.normal(); });
+        p.alpha = 1;
+        p.beta = 0;
+        multiply(p, context, entry);
+        for (std::int64_t i = 0; i < p.c.after().rows; ++i)
+            for (std::int64_t j = 0; j < p.c.after().columns; ++j) {
+                std::vector<float> sums(static_cast<std::size_t>(s.slices)), aside(sums);
+                std::int64_t k = 0;
+                for (int left = steps; left > 0; --left) {
+                    const int columns = left == steps ? t.block_k - 3 : t.block_k;
+                    for (int line = 0; line < columns; ++line, ++k) {
+                        float& sum = sums[static_cast<std::size_t>(line % s.slices)];
+                        sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+                    }
+                    if (!s.sets_aside() || left % SlicedTile::chain_steps != 1) continue;
+                    for (std::size_t slice = 0; slice < sums.size(); ++slice)
+                        aside[slice] += std::exchange(sums[slice], 0.0f);
+                }
+                for (std::size_t slice = 0; slice < sums.size(); ++slice)
+                    sums[slice] += aside[slice];
+                ASSERT_EQ(p.c.after()(i, j), in_pairs(in_pairs, sums.data(), s.slices))
+                    << steps << ": " << i << ", " << j;
+            }
+    }
 }
 
 /// Batches, by the entries that make them.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // gemm, rung 4, for C with few tiles. New over rung 3: k is shared, too. Slices of a block hold the
-// whole block tile each, and multiply some of the lines of k that a stage holds; ranks, the blocks
-// of a cluster, and parts of k have a block of their own for the same tile.
+// whole block tile each, and multiply lines of k in turn; ranks, the blocks of a cluster, and parts
+// of k have a block of their own for the same tile.
 //
 //   k:  | part 0                        | part 1                        |   C: one tile
 //       | rank 0        | rank 1        | rank 0        | rank 1        |   +-----+
 //       | 0123 0123 ... | 0123 0123 ... | 0123 0123 ... | 0123 0123 ... |   |     | <- sum of all
-//         ^ slices, in each stage                                           +-----+
+//         ^ slices, a line of k each                                        +-----+
 //
 // So a C of one tile keeps all of a GPU busy, and a small C ends sooner. Operands are as they come:
 // any strides, any alignment. How k is cut depends on the extents alone (and of a batch, on how
-// many products there are), and so do the bits.
+// many products there are), and so do the bits. Of a long k, a slice sets its sums aside again and
+// again, where its threads have registers for it: some short chains of multiply-adds err less than
+// a long one.
 //
 // Larger tiles have warps of their own that load, so that the others' multiply-adds need not make
 // way for addresses. Threads that load leave before sums are added up.
@@ -153,7 +155,7 @@ __device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shar
                 add_to(sums, more);
             });
     }
-    if (slice < kept) leave(shared.sums[slice]);
+    if (kept == s.slices || slice < kept) leave(shared.sums[slice]);
     meet<entry>();
 }
 
@@ -231,21 +233,41 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
 
     const auto multiply_all = [&](auto&& advance) {
         const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();
-        ThreadTile<float, t> tile(thread % s.slice_threads(),
-                                  &shared.tiles.a[0][slice * s.lines()][0],
-                                  &shared.tiles.b[0][slice * s.lines()][0]);
+        ThreadTile<float, t, 4, s.slices> tile(
+            thread % s.slice_threads(), &shared.tiles.a[0][slice][0], &shared.tiles.b[0][slice][0]);
         constexpr int lines = s.lines();
-        int line = 0;  // through all stages
+        constexpr bool sets_aside = s.sets_aside();
+        int line = 0;  // of the slice's, through all stages
         advance();
         if (steps > 0) tile.start(0);
-        for (int left_steps = steps; left_steps > 0; --left_steps) {
+        const auto multiply = [&](int left_steps) {
 #pragma unroll
             for (int q = 0; q < lines - 1; ++q) tile.multiply(q, line, q + 1);
-            line += t.block_k;
+            line += lines;
             advance();
             // After the last line nothing comes next: load again what is there.
-            if (line == t.stages * t.block_k || left_steps == 1) line = 0;
+            if (line == t.stages * lines || left_steps == 1) line = 0;
             tile.multiply(lines - 1, line, 0);
+        };
+        if constexpr (sets_aside) {
+            // The first chain is the shorter one. A short k meets none of the instructions for it.
+            constexpr int chain = s.chain_steps;
+            float aside[t.thread_m * t.thread_n];  // the sums of chains that have ended
+            int left_steps = steps, later = (steps - 1) / chain * chain;
+            bool first = true;
+            if (steps > 0)
+                for (;; later -= chain, first = false) {
+                    do multiply(left_steps);
+                    while (--left_steps > later);
+                    if (left_steps == 0) break;
+                    tile.visit([&](int number, float& sum) {
+                        aside[number] = first ? sum : aside[number] + sum;
+                        sum = 0;
+                    });
+                }
+            if (!first) tile.visit([&](int number, float& sum) { sum += aside[number]; });
+        } else {
+            for (int left_steps = steps; left_steps > 0; --left_steps) multiply(left_steps);
         }
         leave_sums(tile, shared, work.one);
     };

@@ -21,9 +21,9 @@ struct GemmSlicedPlan {
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
 
-    /// Seconds to compare plans by. Slices have a chain of multiply-adds each.
+    /// Seconds to compare plans by.
     constexpr double weighed() const {
-        return fits ? gemm_chain_weight(cut.depth / sliced_table[entry].tile.slices) * seconds : 0;
+        return fits ? gemm_chain_weight(sliced_table[entry].tile.chain(cut.depth)) * seconds : 0;
     }
 };
 
@@ -102,6 +102,11 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
     constexpr std::int64_t most_depth = std::int64_t{1} << 30;
     GemmSlicedPlan best;
     if (k > most_depth) return best;
+    // What does not stay in the L2 cache comes and goes at the speed of memory.
+    const double bytes = 4.0 * static_cast<double>(products);
+    const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
+    const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
+    const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
     for (int e = 0; e < sliced_entries; ++e) {
         if (products > 1 && !sliced_batches(e)) continue;
         const SlicedEntry& entry = sliced_table[e];
@@ -111,7 +116,8 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         const std::int64_t all = tiles.count() * products;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
             GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
-            plan.seconds = 1e-6 * sliced_microseconds(entry, all, plan.cut);
+            const double time = sliced_microseconds(entry, all, plan.cut);
+            plan.seconds = 1e-6 * (time > memory ? time : memory);
             if ((!best.fits || plan.weighed() < best.weighed()) && plan.fits &&
                 plan.scratch_bytes <= most_scratch)
                 best = plan;
@@ -126,12 +132,6 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
             if (ranks_log2 == 1 && parts > 1 && products == 1) consider(ranks_log2, parts);
         }
     }
-    // What does not stay in the L2 cache comes and goes at the speed of memory.
-    const double bytes = 4.0 * static_cast<double>(products);
-    const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
-    const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
-    const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
-    if (best.seconds < 1e-6 * memory) best.seconds = 1e-6 * memory;
     return best;
 }
 

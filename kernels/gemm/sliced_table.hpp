@@ -10,10 +10,20 @@
 namespace tinyblas {
 
 /// Who owns what of C, and how k is walked: slices of a block hold the whole block tile each, and
-/// multiply a run of the lines of k in every stage.
+/// multiply lines of k in turn.
 struct SlicedTile {
     GemmTile tile;
     int slices;
+
+    static constexpr int chain_steps = 8;
+    /// Whether a slice's chains of multiply-adds end after so many steps: where there are registers
+    /// for the sums of those before.
+    constexpr bool sets_aside() const { return slices == 8 && tile.thread_m * tile.thread_n <= 48; }
+    /// k of its longest chain.
+    constexpr int chain(int depth) const {
+        const int most = chain_steps * lines();
+        return sets_aside() && depth / slices > most ? most : depth / slices;
+    }
 
     constexpr int slice_threads() const {
         return tile.block_m / tile.thread_m * (tile.block_n / tile.thread_n);

@@ -30,12 +30,13 @@ __device__ __forceinline__ void visit_sums(T (&sums)[rows][columns], Visit&& vis
         for (int j = 0; j < columns; ++j) visit(i * columns + j, sums[i][j]);
 }
 
-/// `pad`: elements between two lines of a tile of A or B in shared memory.
-template <class T, GemmTile t, int pad = 16 / sizeof(T)>
+/// `pad`: elements between two lines of a tile of A or B in shared memory. `of`: one line of so many
+/// is the thread's.
+template <class T, GemmTile t, int pad = 16 / sizeof(T), int of = 1>
 class ThreadTile {
     static constexpr int vector = 16 / sizeof(T);
-    static constexpr int a_pitch = t.block_m + pad;
-    static constexpr int b_pitch = t.block_n + pad;
+    static constexpr int a_pitch = (t.block_m + pad) * of;
+    static constexpr int b_pitch = (t.block_n + pad) * of;
     static constexpr int a_vectors = t.thread_m / vector;
     static constexpr int b_vectors = t.thread_n / vector;
     // Multiply-adds from one vector's load to the next one's, and before the first.
