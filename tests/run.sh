@@ -141,7 +141,7 @@ if ((from_pip)); then cuda_from_pip || stop "CUDA's log is build/cuda-from-pip.l
 if ! is_missing libboost-context-dev; then
     build emulated "$bench" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" && suite emulated -j "$jobs"
     # Minutes of the same kernels on the same kinds of tiles, once more, in other orders or in double: the plain run has them.
-    long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsOfThinOnes|BitsDepend|Agree|Contexts\.On|Reduce\.|GemmReals'
+    long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|Agree|Contexts\.On|Reduce\.|GemmReals'
     long+='|(Batched|Gemv|Ger|BlasLarge|BlasSmall)\..*<double>|float64_(best|naive|tiled|tuned)|(Batched|Gemv)Semantics'
     long+='|^GemmAccurate|^Transpose\.|SmallScratch\.|RaggedShapes|LargerShapes|GemmSliced\.EveryEdge/[2-8]|^Threads\.'
     long+='|SmallGemmBatched.*(EveryStorage|EveryOp|EveryKernel)|ThresholdsOfDrift'
