@@ -30,8 +30,8 @@ __device__ __forceinline__ void visit_sums(T (&sums)[rows][columns], Visit&& vis
         for (int j = 0; j < columns; ++j) visit(i * columns + j, sums[i][j]);
 }
 
-/// `pad`: elements between two lines of a tile of A or B in shared memory. `of`: one line of so many
-/// is the thread's.
+/// `pad`: elements between two lines of a tile of A or B in shared memory. `of`: one line of so
+/// many is the thread's.
 template <class T, GemmTile t, int pad = 16 / sizeof(T), int of = 1>
 class ThreadTile {
     static constexpr int vector = 16 / sizeof(T);
