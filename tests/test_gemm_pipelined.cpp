@@ -128,7 +128,8 @@ class GemmPipelined : public testing::Test {
 };
 
 /// Products of a batch in one launch: side by side and one below the other, with gaps and without,
-/// in each layout; more tiles than blocks; more steps than stages.
+/// in each layout, two of each three with each other; more tiles than blocks; more steps than
+/// stages.
 TEST_F(GemmPipelined, BatchesExactOnIntegers) {
     int taken = 0;
     const Along alongs[] = {below, beside, {false, 4}, {true, 4}};
@@ -140,6 +141,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                     const bool narrow = shape.m == 64;
                     const bool many = shape.k == 16;
                     if ((narrow && (a > 1 || b > 0)) || (many && &along != alongs)) continue;
+                    if (!narrow && (a + b + (&along - alongs)) % 2 == 1) continue;
                     const std::int64_t count = many ? 140 : 3;
                     BatchProblem<float> p(shape, count, {along, along, along},
                                           {storages[a], storages[b], storages[0]});
@@ -161,7 +163,7 @@ TEST_F(GemmPipelined, BatchesExactOnIntegers) {
                         p.c.upload(context_);
                     }
                 }
-    EXPECT_EQ(taken, 50);  // the others: B packed with a gap, or products at odd places
+    EXPECT_EQ(taken, 30);  // the others: B packed with a gap, or products at odd places
 }
 
 TEST_F(GemmPipelined, RowsOfABatchAreMultipliedAsTheyLie) {
@@ -394,7 +396,7 @@ TEST_F(GemmPipelined, ExactOnIntegers) {
     std::uint64_t seed = 1;
     for (const Shape& shape : shapes) {
         GemmProblem<float> p(shape, seed++);
-        expect_exact(p);
+        expect_exact(p, Run::in_turn);
         p.alpha = -2;
         p.beta = 3;
         expect_exact(p, Run::in_turn);
@@ -496,8 +498,10 @@ TEST_F(GemmPipelined, EdgesOverwriteNan) {
     EXPECT_TRUE(exact(p));
 }
 
-/// Pieces of three and more blocks, blocks with pieces of two tiles, fringes.
+/// Pieces of three and more blocks, blocks with pieces of two tiles, fringes; as given and
+/// exchanged in turn.
 TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
+    unsigned number = 0;
     for (const auto& [shape, blocks] :
          {std::pair(Shape{20, 30, 100}, 3u), std::pair(Shape{129, 259, 160}, 4u),
           std::pair(Shape{200, 256, 150}, 3u)}) {
@@ -507,15 +511,14 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
                 p.alpha = 2;
                 p.beta = sums_apart ? 0 : -1;
                 p.fill_integers();
-                for (const bool exchanged : {false, true}) {
-                    run_cut(p, PipelinedForms::whole,
-                            {.blocks = blocks,
-                             .sums_apart = sums_apart,
-                             .chain = chain,
-                             .margin = chain > 0 ? 1u : 0u},
-                            exchanged);
-                    EXPECT_TRUE(exact(p)) << chain << ", " << exchanged;
-                }
+                const bool exchanged = (++number + blocks + chain / 2) % 2 == 0;
+                run_cut(p, PipelinedForms::whole,
+                        {.blocks = blocks,
+                         .sums_apart = sums_apart,
+                         .chain = chain,
+                         .margin = chain > 0 ? 1u : 0u},
+                        exchanged);
+                EXPECT_TRUE(exact(p)) << chain << ", " << exchanged;
             }
     }
 }
@@ -870,7 +873,7 @@ TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
     EXPECT_FALSE(sliced(1664, 16384));
     EXPECT_TRUE(sliced(896, 16384));
     EXPECT_EQ(plan(1024, 1024).chain, 256);  // whole tiles in slices: 16 of each 64
-    EXPECT_EQ(plan(1408, 16384).chain, 48 * 16);
+    EXPECT_EQ(plan(1408, 16384).chain, 32 * 16);
     EXPECT_EQ(plan(2048, 2048).chain, 0);
 }
 
@@ -878,9 +881,9 @@ TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
 TEST(GemmPipelinedPlan, ChainsWeigh) {
     EXPECT_EQ(gemm_chain_weight(0), 1);
     EXPECT_EQ(gemm_chain_weight(256), 1);
-    EXPECT_DOUBLE_EQ(gemm_chain_weight(384), 1.0075);
-    EXPECT_DOUBLE_EQ(gemm_chain_weight(512), 1.015);
-    EXPECT_DOUBLE_EQ(gemm_chain_weight(4096), 1.105);
+    EXPECT_DOUBLE_EQ(gemm_chain_weight(384), 1.0175);
+    EXPECT_DOUBLE_EQ(gemm_chain_weight(512), 1.035);
+    EXPECT_DOUBLE_EQ(gemm_chain_weight(4096), 1.14);
     for (std::int64_t chain = 1; chain < 5000; ++chain)
         EXPECT_LE(gemm_chain_weight(chain), gemm_chain_weight(chain + 1) + 1e-12) << chain;
 }
@@ -894,14 +897,14 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
                                    PipelinedForms::whole);
     };
     EXPECT_EQ(plan(2048, 2048, 2048).load.chain, 0u);
-    EXPECT_EQ(plan(2048, 2048, 2049).load.chain, 26u);  // of 129 steps
+    EXPECT_EQ(plan(2048, 2048, 2049).load.chain, 16u);  // of 129 steps
     EXPECT_EQ(plan(4096, 4096, 4096).load.chain, 86u);
     EXPECT_EQ(plan(8192, 8192, 8192).load.chain, 128u);
-    EXPECT_EQ(plan(4352, 4352, 4096).load.chain, 43u);
-    EXPECT_EQ(plan(4224, 4224, 512).load.chain, 0u);
+    EXPECT_EQ(plan(4352, 4352, 4096).load.chain, 26u);
+    EXPECT_EQ(plan(4224, 4224, 512).load.chain, 16u);
     EXPECT_EQ(plan(4352, 4352, 16384).load.chain, 96u);
     EXPECT_EQ(plan(1536, 1536, 1536).load.chain, 16u);
-    EXPECT_EQ(plan(1664, 1664, 16384).load.chain, 48u);
+    EXPECT_EQ(plan(1664, 1664, 16384).load.chain, 32u);
     EXPECT_EQ(plan(128, 256, 8192).load.chain, 0u);  // blocks have 4 steps at most
     // Of a piece, warps take turns; no chain is shorter than three quarters of the others.
     const PipelinedWorkload load = plan(4096, 4096, 4096).load;

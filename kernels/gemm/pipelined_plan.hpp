@@ -293,17 +293,18 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
                                                           .ragged_least = 3.3};
 
 /// Steps of a chain of multiply-adds; 0: one is enough. Errors fall with the square root of the
-/// number of chains, of which there are as many as where cuBLAS cuts k, measured, or more. That
-/// does so where tiles leave multiprocessors idle, into more pieces where tiles are few; else a k
-/// of 4096 into two at most, a longer one into three.
+/// number of chains, of which there are more than where cuBLAS cuts k, measured: by half or twice
+/// as many, for the largest of two million errors is a matter of luck. That does so where tiles
+/// leave multiprocessors idle, into more pieces where tiles are few; else a k of 4096 into two at
+/// most, a longer one into three.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
     const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors;
     if (full && steps <= 128) return 0;
     const bool few = turns == 1 && !full;
-    const int chains = few ? 12 : !full || steps < 256 ? 6 : steps == 256 ? 3 : 4;
+    const int chains = few ? 12 : !full || steps < 256 ? 10 : steps == 256 ? 3 : 4;
     const std::int64_t chain = pipelined_pieces(steps, chains);
-    const std::int64_t least = few ? 16 : 26, most = few ? 48 : full ? steps : 96;
+    const std::int64_t least = 16, most = few ? 32 : full ? steps : 96;
     return static_cast<unsigned>(chain < least ? least : chain > most ? most : chain);
 }
 
