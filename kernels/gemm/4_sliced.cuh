@@ -155,6 +155,7 @@ __device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shar
                 add_to(sums, more);
             });
     }
+    // Where all are kept, there is nothing to branch on: the compiler does not know it of `slice`.
     if (kept == s.slices || slice < kept) leave(shared.sums[slice]);
     meet<entry>();
 }

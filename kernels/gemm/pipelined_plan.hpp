@@ -293,10 +293,10 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
                                                           .ragged_least = 3.3};
 
 /// Steps of a chain of multiply-adds; 0: one is enough. Errors fall with the square root of the
-/// number of chains, of which there are more than where cuBLAS cuts k, measured: by half or twice
-/// as many, for the largest of two million errors is a matter of luck. That does so where tiles
-/// leave multiprocessors idle, into more pieces where tiles are few; else a k of 4096 into two at
-/// most, a longer one into three.
+/// number of chains, of which there are more than the pieces into which cuBLAS cuts k, measured:
+/// with as many, luck decides whose largest error is smaller. It cuts k where tiles leave
+/// multiprocessors idle, into more pieces where tiles are few; else a k of 4096 into two at most, a
+/// longer one into three.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
     const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors;
