@@ -871,6 +871,8 @@ TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
     EXPECT_TRUE(sliced(1408, 4096));
     EXPECT_FALSE(sliced(1408, 16384));
     EXPECT_FALSE(sliced(1664, 16384));
+    EXPECT_FALSE(sliced(1664, 4096));  // its chains would be as long as cuBLAS's
+    EXPECT_FALSE(sliced(2944, 4096));
     EXPECT_TRUE(sliced(896, 16384));
     EXPECT_EQ(plan(1024, 1024).chain, 256);  // whole tiles in slices: 16 of each 64
     EXPECT_EQ(plan(1408, 16384).chain, 32 * 16);
