@@ -43,6 +43,8 @@ void multiply(GemmProblem<float>& p, Context& context, int entry, Cuts cuts = no
     const std::int64_t units = std::int64_t{cuts.parts} << cuts.ranks_log2;
     work.cut = {static_cast<int>((work.a.columns + units - 1) / units), cuts.ranks_log2, cuts.parts,
                 cuts.fan};
+    work.cut.chain =
+        sliced_table[entry].tile.chain_steps((work.cut.depth + t.block_k - 1) / t.block_k);
     work.cluster =
         !emulated && cuts.cluster && cuts.ranks_log2 > 0 && context.compute_capability() == 90;
     const auto tiles = static_cast<std::size_t>((work.c.rows + t.block_m - 1) / t.block_m *
@@ -163,7 +165,7 @@ TEST_P(GemmSliced, SameBits) {
 #endif
 }
 
-/// A slice has one line of k of so many. Its chains end after some steps, the first one earlier;
+/// A slice has one line of k of so many. Its chains end after some steps, the last one earlier;
 /// then halves of the slices are added up, and of those likewise.
 TEST_P(GemmSliced, AnElementIsTheSumOfItsSlicesChains) {
     const SlicedTile& s = sliced_table[entry].tile;
@@ -171,8 +173,10 @@ TEST_P(GemmSliced, AnElementIsTheSumOfItsSlicesChains) {
         if (count == 1) return *sums;
         return self(self, sums, count / 2) + self(self, sums + count / 2, count - count / 2);
     };
-    for (const int steps : {1, 8, 9, 27}) {
-        GemmProblem<float> p({5, 7, steps * t.block_k - 3}, static_cast<std::uint64_t>(steps));
+    for (const int steps : {1, 8, 9, 27, 33}) {
+        const int chain = s.chain_steps(steps);
+        GemmProblem<float> p({t.block_m - 1, 7, steps * t.block_k - 3},
+                             static_cast<std::uint64_t>(steps));
         p.fill([](Random& r) { return r.normal(); });
         p.alpha = 1;
         p.beta = 0;
@@ -187,7 +191,7 @@ TEST_P(GemmSliced, AnElementIsTheSumOfItsSlicesChains) {
                         float& sum = sums[static_cast<std::size_t>(line % s.slices)];
                         sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
                     }
-                    if (!s.sets_aside() || left % SlicedTile::chain_steps != 1) continue;
+                    if ((steps - left + 1) % chain != 0) continue;
                     for (std::size_t slice = 0; slice < sums.size(); ++slice)
                         aside[slice] += std::exchange(sums[slice], 0.0f);
                 }
@@ -329,7 +333,7 @@ TEST(GemmSlicedCall, FollowsItsPlan) {
 TEST(GemmSlicedPlan, LoneBlocksTakeLonger) {
     for (const int entry : {9, 10}) {
         const SlicedTimes& times = sliced_table[entry].times;
-        const SlicedCut cut = sliced_cut(sliced_table[entry].tile.tile, 512, 0, 1);
+        const SlicedCut cut = sliced_cut(sliced_table[entry].tile, 512, 0, 1);
         const double one = sliced_microseconds(sliced_table[entry], 1, cut);
         EXPECT_GT(one, times.launch + times.block + 32 * times.step);
         EXPECT_EQ(one, sliced_microseconds(sliced_table[entry], 2 * 132, cut));

@@ -26,6 +26,7 @@
 #include <cstddef>
 
 #include "sliced_loader.cuh"
+#include "sliced_room.cuh"
 #include "sliced_sums.cuh"
 #include "thread_tile.cuh"
 
@@ -34,35 +35,6 @@ namespace tinyblas {
 /// Machine code for other compute capabilities than 9.0 would hold what has been measured there
 /// alone, and is left out; the choice of rungs never asks for it.
 inline constexpr bool sliced_compiled = device::reallocates_registers;
-
-/// Shared memory of a block: tiles, then sums of the slices in their place.
-template <int entry>
-struct SlicedShared {
-    static constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
-    static constexpr GemmTile t = s.tile;
-    using LoaderA = SlicedLoader<t.block_m, t.block_k, s.loaders(t.block_m)>;
-    using LoaderB = SlicedLoader<t.block_n, t.block_k, s.loaders(t.block_n)>;
-    struct Tiles {
-        typename LoaderA::Tile a[t.stages];
-        typename LoaderB::Tile b[t.stages];
-    };
-    using Sums = float[t.block_m][t.block_n + 4];
-    // Slices whose sums find room at once.
-    static constexpr int kept() {
-        return s.slices * sizeof(Sums) <= sizeof(Tiles) ? s.slices : s.slices / 2;
-    }
-    static_assert(kept() * sizeof(Sums) <= sizeof(Tiles));
-    union {
-        Tiles tiles;
-        Sums sums[kept()];
-    };
-};
-/// The same of a block of a cluster.
-template <int entry>
-struct SlicedClusterShared {
-    SlicedShared<entry> own;
-    SlicedReceived<entry> received;
-};
 
 /// Waits until all threads of the block agree that the next tiles are there and the last ones are
 /// no longer needed.
@@ -127,40 +99,7 @@ class SlicedStream {
     int stage_ = 0;  // where the next tiles go
 };
 
-/// The sums of all slices, in shared memory. Where they do not fit, the upper half of the slices
-/// leaves its own for the lower half first. one is 1: in registers of their own, sums may be stored
-/// 16 bytes at a time; accumulators must not, which would have to lie in aligned quads.
-template <int entry, class Tile>
-__device__ __forceinline__ void leave_sums(Tile& tile, SlicedShared<entry>& shared, float one) {
-    constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
-    constexpr int kept = SlicedShared<entry>::kept();
-    const int thread = static_cast<int>(device::opaque(threadIdx.x));
-    const int slice = thread / s.slice_threads(), inside = thread % s.slice_threads();
-    const auto leave = [&](typename SlicedShared<entry>::Sums& place) {
-        tile.visit_vectors(inside, [&](int i, int j, const float(&sums)[4]) {
-            float values[4];
-#pragma unroll
-            for (int e = 0; e < 4; ++e) values[e] = sums[e] * one;
-            device::store_vector(&place[i][j], values);
-        });
-    };
-    meet<entry>();  // the tiles have been read
-    if constexpr (kept < s.slices) {
-        if (slice >= kept) leave(shared.sums[slice - kept]);
-        meet<entry>();
-        if (slice < kept)
-            tile.visit_vectors(inside, [&](int i, int j, float(&sums)[4]) {
-                float more[4];
-                device::load_vector(more, &shared.sums[slice][i][j]);
-                add_to(sums, more);
-            });
-    }
-    // Where all are kept, there is nothing to branch on: the compiler does not know it of `slice`.
-    if (kept == s.slices || slice < kept) leave(shared.sums[slice]);
-    meet<entry>();
-}
-
-template <int entry>
+template <int entry, bool one_part>
 __device__ __forceinline__ void finish_tile(const SlicedWork& work, const SlicedPlace& at,
                                             SlicedShared<entry>& shared) {
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
@@ -168,7 +107,7 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     const auto block_sum = [&](float(&sum)[4], int number) {
         const SlicedVector<entry> v(number, by_column);
         sum_in_pairs<SlicedShared<entry>::kept()>(sum, [&](float(&own)[4], int slice) {
-            device::load_vector(own, &shared.sums[slice][v.row][v.column]);
+            device::load_vector(own, sums_at<entry>(shared.sums[slice], v.row, v.column));
         });
     };
     if constexpr (device::has_clusters) {
@@ -192,27 +131,29 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     }
     const int segment = work.cluster ? s.vectors() >> work.cut.ranks_log2 : s.vectors();
     const int first = work.cluster ? static_cast<int>(at.rank) * segment : 0;
-    finish_parts<entry>(work, at, first, first + segment, [&](float(&sum)[4], int number) {
-        if constexpr (device::has_clusters) {
-            if (work.cluster) {
-                auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
-                device::load_vector(sum, received[number - first]);
+    finish_parts<entry, one_part>(
+        work, at, first, first + segment, [&](float(&sum)[4], int number) {
+            if constexpr (device::has_clusters) {
+                if (work.cluster) {
+                    auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
+                    device::load_vector(sum, received[number - first]);
 #pragma unroll 1
-                for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
-                    float more[4];
-                    device::load_vector(more, received[rank * segment + number - first]);
-                    add_to(sum, more);
+                    for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
+                        float more[4];
+                        device::load_vector(more, received[rank * segment + number - first]);
+                        add_to(sum, more);
+                    }
+                    return;
                 }
-                return;
             }
-        }
-        block_sum(sum, number);
-    });
+            block_sum(sum, number);
+        });
 }
 
 /// A block's part of the work: its tile in unit `unit()`, with `before()` tiles of other products
 /// before the work's. Both are asked for where they are needed, rather than kept in registers.
-template <int entry, class Unit, class Before>
+/// `one_part`: k is cut for ranks alone.
+template <int entry, bool one_part, class Unit, class Before>
 __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit, Before before) {
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
     constexpr GemmTile t = s.tile;
@@ -232,12 +173,12 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
     const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
     const int steps = (depth + t.block_k - 1) / t.block_k;
 
+    constexpr bool sets_aside = s.sets_aside();
     const auto multiply_all = [&](auto&& advance) {
         const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();
         ThreadTile<float, t, 4, s.slices> tile(
             thread % s.slice_threads(), &shared.tiles.a[0][slice][0], &shared.tiles.b[0][slice][0]);
         constexpr int lines = s.lines();
-        constexpr bool sets_aside = s.sets_aside();
         int line = 0;  // of the slice's, through all stages
         advance();
         if (steps > 0) tile.start(0);
@@ -251,26 +192,22 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
             tile.multiply(lines - 1, line, 0);
         };
         if constexpr (sets_aside) {
-            // The first chain is the shorter one. A short k meets none of the instructions for it.
-            constexpr int chain = s.chain_steps;
-            float aside[t.thread_m * t.thread_n];  // the sums of chains that have ended
-            int left_steps = steps, later = (steps - 1) / chain * chain;
+            // A short k meets none of the instructions for it.
+            SlicedAside<entry, decltype(tile)> aside(shared);
             bool first = true;
             if (steps > 0)
-                for (;; later -= chain, first = false) {
+                for (int left_steps = steps;; first = false) {
+                    const int later = left_steps > cut.chain ? left_steps - cut.chain : 0;
                     do multiply(left_steps);
                     while (--left_steps > later);
                     if (left_steps == 0) break;
-                    tile.visit([&](int number, float& sum) {
-                        aside[number] = first ? sum : aside[number] + sum;
-                        sum = 0;
-                    });
+                    aside.take(tile, first);
                 }
-            if (!first) tile.visit([&](int number, float& sum) { sum += aside[number]; });
+            if (!first) aside.give_back(tile);
         } else {
             for (int left_steps = steps; left_steps > 0; --left_steps) multiply(left_steps);
         }
-        leave_sums(tile, shared, work.one);
+        leave_in_place(tile, shared, work.one);
     };
     if constexpr (t.loaders > 0) {
         if (static_cast<int>(threadIdx.x) >= s.multipliers()) {
@@ -287,7 +224,7 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
         SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
         multiply_all([&] { stream.advance(); });
     }
-    finish_tile(work, place(), shared);
+    finish_tile<entry, one_part>(work, place(), shared);
 }
 
 /// One product's.
@@ -300,7 +237,7 @@ __global__ void __launch_bounds__(
     device::wait_for_launcher();
     if (beside) device::let_dependents_start();
     if constexpr (!sliced_compiled) return device::trap();
-    multiply_unit<entry>(
+    multiply_unit<entry, false>(
         work, [] { return blockIdx.x; }, [] { return 0u; });
 }
 
@@ -327,7 +264,7 @@ __global__ void __launch_bounds__(
     };
     begins_anywhere(work.a_walk, work.a.data);
     begins_anywhere(work.b_walk, work.b.data);
-    multiply_unit<entry>(
+    multiply_unit<entry, true>(
         work, [&] { return blockIdx.x & (cut.ranks() - 1); },
         [&] { return (blockIdx.x >> cut.ranks_log2) * (gridDim.y * gridDim.z); });
 }

@@ -46,12 +46,14 @@ struct SlicedTiles {
 };
 
 /// k cut for 2^ranks_log2 ranks and at most so many parts, whole tiles of operands each.
-constexpr SlicedCut sliced_cut(const GemmTile& t, std::int64_t k, unsigned ranks_log2,
+constexpr SlicedCut sliced_cut(const SlicedTile& tile, std::int64_t k, unsigned ranks_log2,
                                std::int64_t parts) {
+    const GemmTile& t = tile.tile;
     const std::int64_t units = parts << ranks_log2;
     const std::int64_t steps = ((k + units - 1) / units + t.block_k - 1) / t.block_k;
     SlicedCut cut;
     cut.depth = static_cast<int>(steps * t.block_k);
+    cut.chain = tile.chain_steps(static_cast<int>(steps));
     cut.ranks_log2 = ranks_log2;
     const std::int64_t of_part = std::int64_t{cut.depth} << ranks_log2;
     cut.parts = static_cast<unsigned>((k + of_part - 1) / of_part);
@@ -70,7 +72,9 @@ constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tile
     const std::int64_t blocks = tiles * cut.units();
     const std::int64_t rounds = (blocks + sliced_multiprocessors - 1) / sliced_multiprocessors;
     const int steps = cut.depth / entry.tile.tile.block_k;
-    const double shared = static_cast<double>(rounds) * (t.block + steps * t.step);
+    constexpr double aside = 0.3;  // a time that a block's slices set their sums aside in part
+    const int times = entry.tile.aside_in_shared() > 0 ? (steps - 1) / cut.chain : 0;
+    const double shared = static_cast<double>(rounds) * (t.block + steps * t.step + times * aside);
     const double alone = t.block + steps * t.alone;
     return t.launch + (shared > alone ? shared : alone) +
            (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0) +
@@ -84,7 +88,7 @@ constexpr GemmSlicedPlan gemm_sliced_plan(int entry, std::int64_t m, std::int64_
     const SlicedTile& tile = sliced_table[entry].tile;
     const SlicedTiles tiles(tile.tile, m, n);
     GemmSlicedPlan plan = {entry, static_cast<unsigned>(products), tiles.exchange,
-                           sliced_cut(tile.tile, k, ranks_log2, parts)};
+                           sliced_cut(tile, k, ranks_log2, parts)};
     const std::int64_t all = tiles.count() * products;
     if (plan.cut.units() > 1)
         plan.scratch_bytes =

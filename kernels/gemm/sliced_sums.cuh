@@ -56,20 +56,17 @@ __device__ __forceinline__ void sum_in_pairs(float (&sum)[4], Load&& load, int f
 /// The sum of `count` vectors, `stride` elements apart.
 __device__ __forceinline__ void add_partials(float (&sum)[4], const float* from, unsigned count,
                                              std::int64_t stride) {
-    constexpr unsigned at_once = 8;
+    constexpr unsigned at_once = 4;  // on their way
     device::load_fresh(sum, from);
-    unsigned q = 1;
-    for (; q + at_once <= count; q += at_once) {
+#pragma unroll 1
+    for (unsigned q = 1; q < count; q += at_once) {
         float more[at_once][4];
 #pragma unroll
-        for (unsigned u = 0; u < at_once; ++u) device::load_fresh(more[u], from + (q + u) * stride);
+        for (unsigned u = 0; u < at_once; ++u)
+            if (q + u < count) device::load_fresh(more[u], from + (q + u) * stride);
 #pragma unroll
-        for (unsigned u = 0; u < at_once; ++u) add_to(sum, more[u]);
-    }
-    for (; q < count; ++q) {
-        float more[4];
-        device::load_fresh(more, from + q * stride);
-        add_to(sum, more);
+        for (unsigned u = 0; u < at_once; ++u)
+            if (q + u < count) add_to(sum, more[u]);
     }
 }
 
@@ -85,7 +82,7 @@ __device__ __forceinline__ void meet() {
 
 /// Called by all threads of a block that multiply: vectors first ... last - 1 of its unit's sums,
 /// which value(sum, number) makes, become a part of C, or are left for another block.
-template <int entry, class Value>
+template <int entry, bool one_part, class Value>
 __device__ __forceinline__ void finish_parts(const SlicedWork& work, const SlicedPlace& at,
                                              int first, int last, Value value) {
     constexpr SlicedTile t = sliced_table[entry].tile;
@@ -104,7 +101,7 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
         const SlicedVector<entry> v(number, by_column);
         store_row(work.c, at.i + v.row, at.j + v.column, work.alpha, sum, work.beta);
     };
-    if (!work.through_memory())
+    if ((one_part && device::has_clusters) || !work.through_memory())
         return each([&](float(&sum)[4], int number) {
             value(sum, number);
             put(sum, number);

@@ -15,16 +15,27 @@ struct SlicedTile {
     GemmTile tile;
     int slices;
 
-    static constexpr int chain_steps = 8;
-    /// Whether a slice's chains of multiply-adds end after so many steps: where there are registers
-    /// for the sums of those before.
-    constexpr bool sets_aside() const { return slices == 8 && tile.thread_m * tile.thread_n <= 48; }
+    /// Of a thread's sums, those for which there are as many registers again: where a slice ends a
+    /// chain of multiply-adds after some steps, it sets them aside there, and the others in shared
+    /// memory, which takes time.
+    constexpr int aside_in_registers() const { return sums() < 48 ? sums() : 48; }
+    constexpr int aside_in_shared() const { return sums() - aside_in_registers(); }
+    constexpr bool sets_aside() const {
+        return slices > 1 && (sums() <= 48 || (sums() == 64 && tile.in_order()));
+    }
+    /// Steps of the longest chain of so many: chains are as long as each other.
+    constexpr int chain_steps(int steps) const {
+        const int most = aside_in_shared() == 0 ? 8 : 16;
+        const int chains = sets_aside() ? (steps + most - 1) / most : 1;
+        return chains > 1 ? (steps + chains - 1) / chains : steps;
+    }
     /// k of its longest chain.
     constexpr int chain(int depth) const {
-        const int most = chain_steps * lines();
-        return sets_aside() && depth / slices > most ? most : depth / slices;
+        const int most = chain_steps((depth + tile.block_k - 1) / tile.block_k) * lines();
+        return most < depth / slices ? most : depth / slices;
     }
 
+    constexpr int sums() const { return tile.thread_m * tile.thread_n; }  // of a thread
     constexpr int slice_threads() const {
         return tile.block_m / tile.thread_m * (tile.block_n / tile.thread_n);
     }
@@ -70,7 +81,7 @@ inline constexpr SlicedEntry sliced_table[] = {
     {{{ 32,  32, 64,   32,  32,    8, 4,  3,  1, 128},              8},  {0.89, 0.509, 1.36, 1.00}},
     {{{ 48,  32, 64,   48,  32,   12, 4,  3,  1, 128},              8},  {0.71, 0.771, 1.84, 0.83}},
     {{{ 32,  64, 64,   32,  64,    8, 8,  3,  1, 128, 0, 4, 12},    8},  {1.02, 0.805, 2.12, 0.80}},
-    {{{ 64,  64, 64,   32,  64,    8, 8,  4,  1, 128, 0, 4, 12},    4},  {3.56, 1.440, 1.50, 0.84}},
+    {{{ 64,  64, 64,   32,  64,    8, 8,  4,  1, 128, 0, 4, 12},    4},  {3.56, 1.475, 1.50, 0.84}},
     {{{ 64, 128, 64,   64,  64,   16, 8,  3,  1, 128, 56, 0, 18},   4},  {2.00, 2.900, 3.00, 2.30}},
     {{{ 96,  96, 64,   48,  96,   12,12,  3,  1, 128, 40},          4},  {2.58, 3.250, 3.60, 0.40}},
     {{{ 16, 128, 32,   16, 128,    8, 8,  5,  1, 128},              8},  {1.35, 0.492, 1.65, 0.38}},

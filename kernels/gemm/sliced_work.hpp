@@ -14,7 +14,8 @@ struct SlicedCut {
     int depth = 0;
     unsigned ranks_log2 = 0;  // of the ranks of a part, at most 8
     unsigned parts = 1;
-    unsigned fan = 1;  // parts that are added up at a time
+    unsigned fan = 1;     // parts that are added up at a time
+    int chain = 1 << 30;  // steps after which a slice's chain of multiply-adds ends
 
     constexpr unsigned ranks() const { return 1u << ranks_log2; }
     constexpr unsigned units() const { return parts << ranks_log2; }
@@ -53,7 +54,8 @@ struct SlicedWork {
 };
 
 /// The matrices of a batch, of which the work has the first ones (by pointers, none). It is cut in
-/// one part, and has partials and counters for each tile of all C.
+/// one part, whose ranks are a cluster where there are any, and has partials and counters for each
+/// tile of all C.
 struct SlicedBatch {
     GemmBatchOperand<const float> a, b;
     GemmBatchOperand<float> c;
