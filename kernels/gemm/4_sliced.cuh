@@ -11,8 +11,8 @@
 // So a C of one tile keeps all of a GPU busy, and a small C ends sooner. Operands are as they come:
 // any strides, any alignment. How k is cut depends on the extents alone (and of a batch, on how
 // many products there are), and so do the bits. Of a long k, a slice sets its sums aside again and
-// again, where its threads have registers for it: some short chains of multiply-adds err less than
-// a long one.
+// again, in registers and shared memory (sliced_room.cuh), where tiles are not too large for it:
+// some short chains of multiply-adds err less than a long one.
 //
 // Larger tiles have warps of their own that load, so that the others' multiply-adds need not make
 // way for addresses. Threads that load leave before sums are added up.
