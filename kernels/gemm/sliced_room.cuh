@@ -41,12 +41,13 @@ struct SlicedClusterShared {
     SlicedReceived<entry> received;
 };
 
-/// Where four sums of a row are in a slice's room: so that what a warp's threads store at once,
-/// rows that lie four apart, meets all banks.
+/// Where four sums of a row are in a slice's room. What four lanes above each other store at once
+/// lies four rows apart, of which every other one would meet in the same half of the banks: so two
+/// of the rows have their columns exchanged.
 template <int entry>
 __device__ __forceinline__ float* sums_at(typename SlicedShared<entry>::Sums& room, int i, int j) {
-    constexpr int lower_lanes = sliced_table[entry].tile.tile.lanes_m() == 4 ? 8 : 0;
-    return &room[i][j ^ (i & lower_lanes ? 8 : 0)];
+    constexpr int exchanged = sliced_table[entry].tile.tile.lanes_m() == 4 ? 8 : 0;  // a row's bit
+    return &room[i][j ^ (i & exchanged ? 8 : 0)];
 }
 
 /// Calls visit(place, sums) for each 16 bytes of a thread's sums, where `place` is theirs in the
