@@ -203,6 +203,17 @@ TEST_P(GemmSliced, AnElementIsTheSumOfItsSlicesChains) {
     }
 }
 
+/// Ranks, clusters or not, and parts, whose slices set sums aside.
+TEST_P(GemmSliced, UnitsOfSomeChains) {
+    for (const Cuts& cuts : {Cuts{1, 1, 1}, Cuts{1, 2, 2}, Cuts{1, 1, 1, false}}) {
+        const std::int64_t units = std::int64_t{cuts.parts} << cuts.ranks_log2;
+        GemmProblem<float> p({t.block_m + 1, 7, (units * 18 - 2) * t.block_k - 5}, 1);
+        p.fill_integers();
+        multiply(p, context, entry, cuts);
+        ASSERT_TRUE(exact(p));
+    }
+}
+
 /// Batches, by the entries that make them.
 class GemmSlicedBatch : public testing::Test {
   protected:

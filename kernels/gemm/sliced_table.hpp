@@ -17,7 +17,7 @@ struct SlicedTile {
 
     /// Of a thread's sums, those for which there are as many registers again: where a slice ends a
     /// chain of multiply-adds after some steps, it sets them aside there, and the others in shared
-    /// memory, which takes time.
+    /// memory, which takes time. Tiles of 16 x 128 take 1 to 3 % longer with it (an H200).
     constexpr int aside_in_registers() const { return sums() < 48 ? sums() : 48; }
     constexpr int aside_in_shared() const { return sums() - aside_in_registers(); }
     constexpr bool sets_aside() const {
