@@ -175,7 +175,8 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     GemmChoice choice = free ? choose_by_file(context, call) : GemmChoice();
     if (choice.kernel != GemmKernel::none) return choice;
     choice = {GemmKernel::tuned, plans.tuned_entry};
-    double least = plans.tuned_seconds * (std::is_same_v<T, float> ? gemm_chain_weight(k) : 1);
+    double least = plans.tuned_seconds;
+    if (std::is_same_v<T, float>) least *= gemm_whole_chain_weight(call.c.rows, call.c.columns, k);
     const auto consider = [&](GemmKernel kernel, const auto& plan, double seconds) {
         if (options.kernel == kernel) {
             require_fit(plan.fits, to_string(kernel), call);
@@ -187,7 +188,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
         choice = {kernel, -1};
     };
     consider(GemmKernel::sliced, plans.sliced, plans.sliced.weighed());
-    consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.weighed());
+    consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.seconds);
     consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds);
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
     return choice;

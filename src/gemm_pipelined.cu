@@ -369,8 +369,7 @@ GemmPipelinedPlan plan_gemm_pipelined(const GemmCall<float>& call, std::size_t m
     const GemmPipelinedPlan none, as_given = exchanged == true ? none : plan(call.a, b, false);
     if (exchanged == false || (!exchanged && call.beta != 0)) return as_given;
     const GemmPipelinedPlan other = plan(b, call.a, true);
-    return as_given.fits && (!other.fits || as_given.weighed() <= other.weighed()) ? as_given
-                                                                                   : other;
+    return as_given.fits && (!other.fits || as_given.seconds <= other.seconds) ? as_given : other;
 }
 
 void enqueue_gemm_pipelined(Context& context, const GemmCall<float>& call,

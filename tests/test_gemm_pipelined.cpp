@@ -524,16 +524,17 @@ TEST_F(GemmPipelined, ExactWhereTilesAreCut) {
 }
 
 /// The same of the sliced form, whose steps have 64 k, where A lies by rows and where it does not;
-/// and where blocks help others with the ends of their tiles.
+/// where blocks help others with the ends of their tiles; and where pieces are some chains.
 TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
     struct Case {
         Shape shape;
-        unsigned blocks, helped, margin = 0;
+        unsigned blocks, helped, margin = 0, chain = 0;
     };
     int number = 0;  // as given and exchanged in turn
     for (const Case& one :
          {Case{{20, 30, 500}, 3, 0}, Case{{129, 67, 300}, 4, 0}, Case{{200, 128, 450}, 7, 0},
-          Case{{200, 128, 450}, 7, 0, 2}, Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4}})
+          Case{{200, 128, 450}, 7, 0, 2}, Case{{260, 64, 260}, 0, 2}, Case{{130, 130, 330}, 0, 4},
+          Case{{129, 67, 500}, 3, 0, 1, 2}, Case{{130, 130, 400}, 0, 4, 0, 2}})
         for (const int a : {0, 1, 3}) {
             const bool exchanges = ++number % 2 == 0;
             const auto [m, n, k] = one.shape;
@@ -541,7 +542,11 @@ TEST_F(GemmPipelined, ExactWhereSlicedTilesAreCut) {
                 exchanges ? Shape{n, m, k} : one.shape, one.blocks + static_cast<std::uint64_t>(a),
                 storages[exchanges ? 0 : a], storages[exchanges ? a : 0], (a == 1) == exchanges);
             run_cut(p, PipelinedForms::sliced,
-                    {.blocks = one.blocks, .helped = one.helped, .margin = one.margin}, exchanges);
+                    {.blocks = one.blocks,
+                     .helped = one.helped,
+                     .chain = one.chain,
+                     .margin = one.margin},
+                    exchanges);
             EXPECT_TRUE(exact(p)) << one.blocks << ", " << exchanges;
         }
 }
@@ -642,31 +647,47 @@ TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
 }
 
 /// In the sliced form 16 of each 64 k are a slice's: from the last slice to the first one their
-/// chains are added up.
+/// chains are added up, to the sums of the chains before. Tiles cut, with a block that helps, in
+/// two pieces, and whole.
 TEST_F(GemmPipelined, ASlicedElementIsTheSumOfItsSlicesChains) {
     GemmProblem<float> p({20, 30, 500}, 9);
     p.fill([](Random& r) { return r.normal(); });
-    for (const unsigned way : {0, 1, 2}) {
-        const bool helped = way == 1;
-        const PipelinedWorkload load =
-            run_cut(p, PipelinedForms::sliced,
-                    {.blocks = 2, .helped = way == 1 ? 1u : 0u, .each = way == 2 ? 2u : 0u});
-        for (std::int64_t i = 0; i < 20; ++i)
-            for (std::int64_t j = 0; j < 30; ++j) {
-                float pieces[2];
-                for (unsigned block = 0; block < 2; ++block) {
-                    const PipelinedPiece piece =
-                        helped ? load.helped_piece(block, 0) : load.piece(block, 0);
-                    float sums[4] = {};
-                    for (std::int64_t k = piece.first * 64; k < piece.last * 64 && k < 500; ++k) {
-                        float& sum = sums[k / 16 % 4];
-                        sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+    for (const unsigned way : {0, 1, 2, 3})
+        for (const unsigned chain : {0, 1, 3}) {
+            const bool helped = way == 1, whole = way == 3;
+            const auto uncut = [&](GemmPipelinedPlan& plan) {
+                plan.load = {1, 1, 0, plan.load.steps, 1};
+                plan.load.chain = chain;
+            };
+            const PipelinedWorkload load = whole ? run(p, PipelinedForms::sliced, uncut).load
+                                                 : run_cut(p, PipelinedForms::sliced,
+                                                           {.blocks = 2,
+                                                            .helped = helped ? 1u : 0u,
+                                                            .chain = chain,
+                                                            .each = way == 2 ? 2u : 0u});
+            ASSERT_EQ(load.blocks, whole ? 1u : 2u);
+            for (std::int64_t i = 0; i < 20; ++i)
+                for (std::int64_t j = 0; j < 30; ++j) {
+                    float pieces[2] = {};
+                    for (unsigned block = 0; block < load.blocks; ++block) {
+                        const PipelinedPiece piece =
+                            helped ? load.helped_piece(block, 0) : load.piece(block, 0);
+                        for (unsigned first = piece.first, end; first < piece.last; first = end) {
+                            end = chain == 0 ? piece.last : std::min(first + chain, piece.last);
+                            float sums[4] = {};
+                            for (std::int64_t k = first * 64; k < end * 64 && k < 500; ++k) {
+                                float& sum = sums[k / 16 % 4];
+                                sum = std::fma(p.a.before()(i, k), p.b.before()(k, j), sum);
+                            }
+                            float& piece_sum = pieces[block];
+                            piece_sum = first == piece.first ? sums[3] : piece_sum + sums[3];
+                            for (const int slice : {2, 1, 0}) piece_sum += sums[slice];
+                        }
                     }
-                    pieces[block] = sums[3] + sums[2] + sums[1] + sums[0];
+                    ASSERT_EQ(p.c.after()(i, j), pieces[0] + pieces[1])
+                        << way << ", " << chain << ": " << i << ", " << j;
                 }
-                ASSERT_EQ(p.c.after()(i, j), pieces[0] + pieces[1]) << i << ", " << j;
-            }
-    }
+        }
 }
 
 /// The transposed product, whose C is stored by columns: tiles whole and cut, operands aligned and
@@ -859,24 +880,23 @@ TEST(GemmPipelinedPlan, BlocksThatGoOnHaveFewerSteps) {
               1u);
 }
 
-/// The sliced form, which sets no sums aside, only where whole tiles would take longer by more than
-/// their smaller errors are worth.
-TEST(GemmPipelinedPlan, LongSumsInWholeTiles) {
+/// The sliced form, whose tiles are smaller, where whole ones would fill less of the last turn, or
+/// be cut; chains are of 16 steps at most.
+TEST(GemmPipelinedPlan, TheSlicedFormWhereItIsFaster) {
     const auto plan = [](std::int64_t n, std::int64_t k) {
         constexpr auto mapped = PipelinedLayout::mapped, by_rows = PipelinedLayout::by_rows;
         return plan_gemm_pipelined(n, n, k, by_rows, mapped, std::size_t{1} << 40);
     };
     const auto sliced = [&](std::int64_t n, std::int64_t k) { return plan(n, k).form.sliced; };
     EXPECT_TRUE(sliced(1408, 2048));
-    EXPECT_TRUE(sliced(1408, 4096));
-    EXPECT_FALSE(sliced(1408, 16384));
-    EXPECT_FALSE(sliced(1664, 16384));
-    EXPECT_FALSE(sliced(1664, 4096));  // its chains would be as long as cuBLAS's
-    EXPECT_FALSE(sliced(2944, 4096));
+    EXPECT_TRUE(sliced(1408, 16384));
+    EXPECT_TRUE(sliced(1664, 4096));
     EXPECT_TRUE(sliced(896, 16384));
-    EXPECT_EQ(plan(1024, 1024).chain, 256);  // whole tiles in slices: 16 of each 64
-    EXPECT_EQ(plan(1408, 16384).chain, 32 * 16);
-    EXPECT_EQ(plan(2048, 2048).chain, 0);
+    EXPECT_FALSE(sliced(2048, 2048));
+    EXPECT_FALSE(sliced(2944, 4096));
+    EXPECT_EQ(plan(1024, 1024).load.chain, 0u);   // 16 steps
+    EXPECT_EQ(plan(1408, 2048).load.chain, 16u);  // of 32
+    EXPECT_EQ(plan(1664, 4096).load.chain, 16u);
 }
 
 /// Of two plans that take about as long, the one with shorter chains.
@@ -888,6 +908,10 @@ TEST(GemmPipelinedPlan, ChainsWeigh) {
     EXPECT_DOUBLE_EQ(gemm_chain_weight(4096), 1.14);
     for (std::int64_t chain = 1; chain < 5000; ++chain)
         EXPECT_LE(gemm_chain_weight(chain), gemm_chain_weight(chain + 1) + 1e-12) << chain;
+    // More where one is all of k, and C small or k long.
+    EXPECT_DOUBLE_EQ(gemm_whole_chain_weight(2000, 1000, 512), 1.035);
+    EXPECT_DOUBLE_EQ(gemm_whole_chain_weight(1000, 1000, 512), 1.2);
+    EXPECT_DOUBLE_EQ(gemm_whole_chain_weight(2000, 1000, 2048), 1.6);
 }
 
 /// Sums are set aside where cuBLAS cuts k, too: where tiles leave multiprocessors idle, or k is
@@ -905,7 +929,8 @@ TEST(GemmPipelinedPlan, LongSumsAreSomeChains) {
     EXPECT_EQ(plan(4352, 4352, 4096).load.chain, 26u);
     EXPECT_EQ(plan(4224, 4224, 512).load.chain, 16u);
     EXPECT_EQ(plan(4352, 4352, 16384).load.chain, 96u);
-    EXPECT_EQ(plan(1536, 1536, 1536).load.chain, 16u);
+    EXPECT_EQ(plan(1536, 1536, 1536).load.chain, 10u);
+    EXPECT_EQ(plan(1536, 1536, 1024).load.chain, 16u);
     EXPECT_EQ(plan(1664, 1664, 16384).load.chain, 32u);
     EXPECT_EQ(plan(128, 256, 8192).load.chain, 0u);  // blocks have 4 steps at most
     // Of a piece, warps take turns; no chain is shorter than three quarters of the others.

@@ -15,7 +15,8 @@
 //                                                         kernel of its own, where many meet)
 //               or each of few tiles is cut in as many pieces, for a block each
 //   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in shared
-//               memory, while the one that shares its scheduler multiplies
+//               memory, while the one that shares its scheduler multiplies; in the sliced form,
+//               they pass from slice to slice as at the end, and stay there
 //   whole tiles  dealt to the blocks in turn: those of one product, or of all products of a batch;
 //                where its C are narrow, a tile has 128 x 128 of 2 products or 128 x 64 of 4;
 //                in the last turns of fewer, so that all blocks have some. Where neighbours of A
@@ -60,8 +61,8 @@ __device__ __forceinline__ void pass_stages(PipelinedRing<f>& ring, const Pipeli
 template <PipelinedForm f>
 __device__ __forceinline__ unsigned end_of_chain(const PipelinedWork& work,
                                                  const PipelinedPiece& piece, unsigned first) {
-    if (!f.sets_aside()) return piece.last;
-    return work.load.chain_end(piece, first, device::opaque(threadIdx.x) >= 128);
+    if (!f.has_chains()) return piece.last;
+    return work.load.chain_end(piece, first, !f.sliced && device::opaque(threadIdx.x) >= 128);
 }
 
 /// Multiplies so many steps of a tile, the next ones of the ring.
@@ -120,7 +121,9 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
         }
         for (unsigned first = piece.first;;) {
             typename Sums::Tile tile(Sums::thread(), &shared.a[0][own][0], &shared.b[0][own][0][0]);
-            multiply_chain<f>(tile, ring, end_of_chain<f>(work, piece, first) - first);
+            const unsigned end = end_of_chain<f>(work, piece, first);
+            if constexpr (f.sliced) shared.relay.set_end(end);
+            multiply_chain<f>(tile, ring, end - first);
             if (f.products() == 1) piece = piece_of<f>(work.load, number);  // not kept
             const bool cut = f.cuts() && work.load.cuts(piece);
             const bool in_parts = f.sliced || cut || (f.sets_aside() && work.load.chain > 0);
@@ -141,12 +144,21 @@ __device__ __forceinline__ void multiply_stages(const PipelinedWork& work,
             } else {
                 sums = Sums(tile, factor);
             }
-            if constexpr (f.sliced)
-                if (cut ? work.load.each > 0 : work.load.is_one_turn())
-                    return sums.end_together(work, piece, shared);
-            const bool last = cut && Sums::part() == 0 && Sums::second_is_there(work, piece);
-            if constexpr (f.sliced)
-                if (!sums.gather(shared.relay, number)) return;
+            bool last = false;
+            if constexpr (f.sliced) {
+                first = shared.relay.known_end();
+                const bool before = first > end_of_chain<f>(work, piece, piece.first);
+                const bool more = first < piece.last;
+                const bool together = !more && (cut ? work.load.each > 0 : work.load.is_one_turn());
+                if (!more && !together && cut && Sums::part() == 0)
+                    last = Sums::second_is_there(work, piece);
+                const bool ends = sums.gather(shared.relay, before, more, together);
+                if (more) continue;
+                if (together) return sums.end_together(work, piece, shared);
+                if (!ends) return;
+            } else if (cut) {
+                last = Sums::second_is_there(work, piece);
+            }
             if (cut && !sums.add_up(work, piece, last)) return;
             if (in_parts) sums.scale(work.alpha);
             return sums.store(work, piece.tile, shared.lines());
@@ -165,10 +177,12 @@ __device__ __forceinline__ void make_barriers(const PipelinedWork& work,
         device::make_barrier(ring.full(), loaders);
         device::make_barrier(ring.empty(), readers);
     }
-    if constexpr (f.sliced)
+    if constexpr (f.sliced) {
         for (std::uint64_t& turn : shared.relay.turns)
             device::make_barrier(device::SharedPointer<std::uint64_t>(&turn).address(),
                                  f.tile().multipliers());
+        for (unsigned& taken : shared.relay.taken) taken = 0;
+    }
     device::publish_barriers();
 }
 

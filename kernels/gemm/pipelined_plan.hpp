@@ -39,8 +39,10 @@ struct PipelinedForm {
     constexpr int products() const { return sliced ? 1 : parts; }
     /// Whether tiles may be cut along k, and C lie in columns: not if it is for batches alone.
     constexpr bool cuts() const { return products() == 1 && !in_place; }
-    /// Whether a piece's sums can be some chains, which are set aside.
+    /// Whether a piece's sums can be some chains, which are set aside; in the sliced form, they
+    /// pass from slice to slice.
     constexpr bool sets_aside() const { return parts == 1 && !in_place; }
+    constexpr bool has_chains() const { return sets_aside() || sliced; }
     /// Elements of a product's k that a step takes.
     constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
     /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;
@@ -197,11 +199,8 @@ struct GemmPipelinedPlan {
     std::size_t pack_a_bytes = 0, pack_b_bytes = 0, partial_bytes = 0;
     std::size_t scratch_bytes = 0;
     double seconds = 0;
-    std::int64_t chain = 0;  // k of the longest chain of multiply-adds; 0: as cuBLAS's
     bool fits = false;
 
-    /// Seconds to compare plans by.
-    constexpr double weighed() const { return gemm_chain_weight(chain) * seconds; }
     constexpr int edge_rows() const { return lead_m + fringe_m; }
     constexpr int edge_columns() const { return lead_n + fringe_n; }
 };
@@ -253,8 +252,9 @@ inline constexpr unsigned pipelined_multiprocessors = gemm_multiprocessors;
 /// cut, `cut`, and for a piece of one, `piece`, or, where tiles have no more than two pieces,
 /// `of_two`, more with each of the piece's steps, up to a limit, twice where a block has two pieces
 /// without a `margin` (in steps) for the first one's end; parts of sums that meet, or in place of
-/// all that a kernel that adds them up, and each tile for it; each of a helper's pieces; where sums
-/// are set aside; a launch; where the product is the transposed one; how much longer it takes where
+/// all that a kernel that adds them up, and each tile for it; where blocks help, each of a helper's
+/// pieces, and a piece's end; where sums are set aside; a launch; where the product is the
+/// transposed one; how much longer it takes where
 /// threads turn A; bytes that packing moves; the steps of a tile at least. Where all tiles have as
 /// many pieces, a block's only one, each that meets, or that kernel. And where an element, not 16
 /// bytes, of C is stored at a time, how much more each tile takes, and its steps at least; and an
@@ -264,8 +264,8 @@ struct PipelinedCosts {
     unsigned margin = 2;
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 14.5, of_two = 6.6,
            of_step = 0.3, most = 10, meeting = 1, sums_apart = 12.8, tile_apart = 0.44, helping = 0,
-           aside = 1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0,
-           of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
+           of_helped = 0, aside = 1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6,
+           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
            edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
@@ -279,11 +279,12 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
                                                           .tile = 2.1,
                                                           .next = 1.4,
                                                           .piece = 6.3,
-                                                          .of_two = 4.3,
+                                                          .of_two = 4.7,
                                                           .of_step = 0,
                                                           .meeting = 0.8,
                                                           .sums_apart = 1e9,
                                                           .helping = 1,
+                                                          .of_helped = 3.5,
                                                           .exchanged = 1.5,
                                                           .least = 3.7,
                                                           .of_each = 3.8,
@@ -304,8 +305,15 @@ constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const bool few = turns == 1 && !full;
     const int chains = few ? 12 : !full || steps < 256 ? 10 : steps == 256 ? 3 : 4;
     const std::int64_t chain = pipelined_pieces(steps, chains);
-    const std::int64_t least = 16, most = few ? 32 : full ? steps : 96;
+    const std::int64_t least = few && steps > 64 ? 10 : 16, most = few ? 32 : full ? steps : 96;
     return static_cast<unsigned>(chain < least ? least : chain > most ? most : chain);
+}
+
+/// The same of the sliced form, whose pieces have so many of a tile's steps at most, in each of
+/// which a slice has as much of k as a step of whole tiles.
+constexpr unsigned pipelined_sliced_chain(std::int64_t longest, std::int64_t steps) {
+    const std::int64_t fourth = pipelined_pieces(steps, 4), most = fourth > 16 ? fourth : 16;
+    return static_cast<unsigned>(pipelined_pieces(longest, pipelined_pieces(longest, most)));
 }
 
 /// The tiles of a batch of products, few enough for 31 bits: all whole. `products`: side by side; 2
@@ -445,7 +453,10 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         };
         const std::int64_t of_all = split(tiles), of_last = tiles > at_once ? split(last) : 0;
         const std::int64_t helpers = at_once - tiles;
-        const std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
+        std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
+        // Helpers of more take up to a third longer than that; of fewer, where edges have their
+        // time.
+        if (helped > (edges.all > 0 ? 5 : 8)) helped = 0;
         // How long a helper and the others take together, in steps, if those have `own`; and with
         // how many both take as long, nearly.
         const double helping = cost.helping / cost.step;
@@ -463,7 +474,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                             {last, of_last > 0 ? at_once : 0, of_last, of_last},
                             {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0},
                             {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0},
-                            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 1, 0,
+                            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 0, 0,
                              own_steps, helped}};
         for (const auto& [cut, blocks, met, each, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
@@ -488,15 +499,17 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             const auto all = whole * static_cast<double>(steps) +
                              (own > 0 ? together(own) : static_cast<double>(longest_piece));
             // Where sums are set aside: by the length of k, whatever it begins with.
-            const std::int64_t chain = sliced ? 0 : pipelined_chain(tiles, pieces(k, t.block_k));
-            const std::int64_t longest = whole > 0 ? steps : longest_piece;
+            std::int64_t longest = own > steps - own ? own : longest_piece;
+            if (whole > 0 || longest > steps) longest = steps;
+            const std::int64_t chain = sliced ? pipelined_sliced_chain(longest, steps)
+                                              : pipelined_chain(tiles, pieces(k, t.block_k));
             double aside = 0;
-            plan.chain = longest * t.block_k;
-            if (!sliced && chain == 0) plan.chain = 0;
             if (4 * longest > 5 * chain && chain > 0) {
-                plan.chain = chain * t.block_k;
                 plan.load.chain = static_cast<unsigned>(chain);
-                aside = cost.aside * (all / static_cast<double>(chain) - 1);
+                const double of_last =
+                    (all - whole * static_cast<double>(steps)) / static_cast<double>(chain) - 1;
+                aside = cost.aside * (whole * static_cast<double>(pieces(steps, chain) - 1) +
+                                      (of_last > 0 ? of_last : 0));
             }
             const double idle = cost.least + (ragged ? cost.ragged_least : 0) -
                                 cost.step * static_cast<double>(steps);
@@ -506,12 +519,14 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                 if (piece > cost.most) piece = cost.most;
             }
             double pieces_end = 0;
-            if (each > 0) {
+            if (own > 0) {
+                pieces_end = cost.of_helped;
+            } else if (each > 0) {
                 pieces_end = cost.of_each + cost.each_meeting * static_cast<double>(each);
             } else if (cut > 0) {
-                // A block has two pieces, whose costs have the first ones that meet in; or helps.
-                const std::int64_t known = own > 0 ? 0 : sliced ? 1 : 3;
-                pieces_end = (own > 0 || spaced ? 1 : 2) * piece +
+                // A block has two pieces, whose costs have the first ones that meet in.
+                const std::int64_t known = sliced ? 1 : 3;
+                pieces_end = (spaced ? 1 : 2) * piece +
                              cost.meeting * static_cast<double>(met > known ? met - known : 0);
             }
             if (cut > 0) {
@@ -542,8 +557,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             }
             plan.seconds = time * 1e-6;
             plan.fits = true;
-            if (plan.scratch_bytes <= most_scratch &&
-                (!best.fits || plan.weighed() < best.weighed()))
+            if (plan.scratch_bytes <= most_scratch && (!best.fits || plan.seconds < best.seconds))
                 best = plan;
         }
     }

@@ -85,11 +85,39 @@ template <PipelinedForm f>
 using PipelinedTileSums =
     float[f.tile().thread_m * f.tile().thread_n / 4][f.tile().multipliers()][4];
 
-/// Room in which slices' sums pass from the last slice to the first one, and whose turn it is.
+/// Room in which slices' sums pass from the last slice to the first one, and whose turn it is. And
+/// what each warp knows there, as it has no registers left: where its chain of multiply-adds ends,
+/// and how many turns it has had.
 template <PipelinedForm f>
 struct PipelinedRelay {
     alignas(16) PipelinedTileSums<f> sums;
     std::uint64_t turns[f.parts];
+    unsigned end[pipelined_tile.multipliers() / 32], taken[pipelined_tile.multipliers() / 32];
+
+    __device__ __forceinline__ static unsigned warp() { return device::opaque(threadIdx.x) / 32; }
+    __device__ __forceinline__ static bool is_first_lane() {
+        return device::opaque(threadIdx.x) % 32 == 0;
+    }
+    __device__ __forceinline__ void set_end(unsigned step) {
+        if (is_first_lane()) end[warp()] = step;
+    }
+    __device__ __forceinline__ unsigned known_end() const {
+        __syncwarp();  // it is set, and the last turn counted
+        const unsigned step = end[warp()];
+        __syncwarp();  // all lanes have it
+        return step;
+    }
+    __device__ __forceinline__ void wait_for_turn(int slice) {
+        const device::SharedPointer<std::uint64_t> turn(&turns[slice]);
+        const unsigned number = taken[warp()];
+        // The last one's turn is whenever the first one has taken what was there.
+        device::wait_for_phase(turn.address(), (number + (slice == f.parts - 1 ? 1 : 0)) % 2);
+        __syncwarp();  // all lanes have read the number
+        if (is_first_lane()) taken[warp()] = number + 1;
+    }
+    __device__ __forceinline__ void give_turn(int slice) {
+        device::arrive(device::SharedPointer<std::uint64_t>(&turns[slice]).address());
+    }
 };
 struct PipelinedNoRelay {};
 

@@ -131,28 +131,29 @@ class PipelinedSums {
     }
 
     /// Slices pass their sums on, from the last one to the first one, which gets those of all: true
-    /// for that one. `number`: of the block's pieces. A slice that has passed its sums on goes to
-    /// the next piece.
-    __device__ __forceinline__ bool gather(PipelinedRelay<f>& relay, unsigned number) {
+    /// for that one. A slice that has passed its sums on goes to the next chain or piece. `before`:
+    /// the last slice first gets the sums of the piece's chains before. `more` chains follow: the
+    /// first slice leaves the sums for them. `together`: no slice gets those of other slices, but
+    /// the last one still what is from the chains before.
+    __device__ __forceinline__ bool gather(PipelinedRelay<f>& relay, bool before, bool more,
+                                           bool together) {
         constexpr int last = f.parts - 1;
         // Found anew rather than kept in registers.
         const int slice = static_cast<int>(device::opaque(threadIdx.x)) / t.multipliers();
         float* const at =
             &relay.sums[0][static_cast<int>(device::opaque(threadIdx.x)) % t.multipliers()][0];
-        const auto turn = [&](int whose) {
-            return device::SharedPointer<std::uint64_t>(&relay.turns[whose]).address();
-        };
-        // The last one's turn is whenever the first one has taken the piece before.
-        device::wait_for_phase(turn(slice), (number + (slice == last ? 1 : 0)) % 2);
-        if (slice < last)
-            add_vectors<4>([&](float(&more)[4], int v) {
-                device::load_vector(more, device::SharedPointer<float>(at + v * next));
+        const bool gets = slice == last ? before : !together;
+        if (gets || !together) relay.wait_for_turn(slice);
+        if (gets)
+            add_vectors<4>([&](float(&passed)[4], int v) {
+                device::load_vector(passed, device::SharedPointer<float>(at + v * next));
             });
-        if (slice > 0)
+        if (together) return true;
+        if (slice > 0 || more)
             for_each_vector(
                 [&](int v, const float(&sums)[4]) { device::store_vector(at + v * next, sums); });
-        device::arrive(turn(slice > 0 ? slice - 1 : last));
-        return slice == 0;
+        relay.give_turn(slice > 0 ? slice - 1 : last);
+        return slice == 0 && !more;
     }
 
     /// In the sliced form, for a block's last piece, where all pieces of the tile end so: the ring

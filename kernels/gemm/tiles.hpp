@@ -137,12 +137,17 @@ enum class GemmRingLoads { mapped, mapped_by_kernel, vectors, elements_of_one, e
 
 /// Of products of floats, what to multiply estimated times by to compare them: of two that take
 /// about as long, the one whose chains of multiply-adds are shorter has the smaller errors.
-/// `chain`: k of the longest one. Beyond 256, twice as long weighs 3.5 % more.
-constexpr double gemm_chain_weight(std::int64_t chain) {
-    constexpr double twice = 0.035;
+/// `chain`: k of the longest one. Beyond 256, twice as long weighs `twice` more.
+constexpr double gemm_chain_weight(std::int64_t chain, double twice = 0.035) {
     double weight = 1;
     for (; chain > 512; chain = (chain + 1) / 2) weight += twice;
     return chain > 256 ? weight + twice * static_cast<double>(chain - 256) / 256 : weight;
+}
+/// The same if all of k is one chain of an m x n product. Much more where cuBLAS cuts k, measured:
+/// where C has less than a tile of 128 x 64 for each multiprocessor, or beyond a k of 1024.
+constexpr double gemm_whole_chain_weight(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const std::int64_t tiles = (m + 127) / 128 * ((n + 63) / 64);
+    return gemm_chain_weight(k, tiles < gemm_multiprocessors || k > 1024 ? 0.2 : 0.035);
 }
 
 /// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
