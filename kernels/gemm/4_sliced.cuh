@@ -99,7 +99,7 @@ class SlicedStream {
     int stage_ = 0;  // where the next tiles go
 };
 
-template <int entry, bool one_part>
+template <int entry>
 __device__ __forceinline__ void finish_tile(const SlicedWork& work, const SlicedPlace& at,
                                             SlicedShared<entry>& shared) {
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
@@ -131,29 +131,27 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     }
     const int segment = work.cluster ? s.vectors() >> work.cut.ranks_log2 : s.vectors();
     const int first = work.cluster ? static_cast<int>(at.rank) * segment : 0;
-    finish_parts<entry, one_part>(
-        work, at, first, first + segment, [&](float(&sum)[4], int number) {
-            if constexpr (device::has_clusters) {
-                if (work.cluster) {
-                    auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
-                    device::load_vector(sum, received[number - first]);
+    finish_parts<entry>(work, at, first, first + segment, [&](float(&sum)[4], int number) {
+        if constexpr (device::has_clusters) {
+            if (work.cluster) {
+                auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
+                device::load_vector(sum, received[number - first]);
 #pragma unroll 1
-                    for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
-                        float more[4];
-                        device::load_vector(more, received[rank * segment + number - first]);
-                        add_to(sum, more);
-                    }
-                    return;
+                for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
+                    float more[4];
+                    device::load_vector(more, received[rank * segment + number - first]);
+                    add_to(sum, more);
                 }
+                return;
             }
-            block_sum(sum, number);
-        });
+        }
+        block_sum(sum, number);
+    });
 }
 
 /// A block's part of the work: its tile in unit `unit()`, with `before()` tiles of other products
 /// before the work's. Both are asked for where they are needed, rather than kept in registers.
-/// `one_part`: k is cut for ranks alone.
-template <int entry, bool one_part, class Unit, class Before>
+template <int entry, class Unit, class Before>
 __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit, Before before) {
     constexpr SlicedTile s = sliced_tile(entry, device::reallocates_registers);
     constexpr GemmTile t = s.tile;
@@ -224,7 +222,7 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
         SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
         multiply_all([&] { stream.advance(); });
     }
-    finish_tile<entry, one_part>(work, place(), shared);
+    finish_tile<entry>(work, place(), shared);
 }
 
 /// One product's.
@@ -237,7 +235,7 @@ __global__ void __launch_bounds__(
     device::wait_for_launcher();
     if (beside) device::let_dependents_start();
     if constexpr (!sliced_compiled) return device::trap();
-    multiply_unit<entry, false>(
+    multiply_unit<entry>(
         work, [] { return blockIdx.x; }, [] { return 0u; });
 }
 
@@ -264,7 +262,7 @@ __global__ void __launch_bounds__(
     };
     begins_anywhere(work.a_walk, work.a.data);
     begins_anywhere(work.b_walk, work.b.data);
-    multiply_unit<entry, true>(
+    multiply_unit<entry>(
         work, [&] { return blockIdx.x & (cut.ranks() - 1); },
         [&] { return (blockIdx.x >> cut.ranks_log2) * (gridDim.y * gridDim.z); });
 }

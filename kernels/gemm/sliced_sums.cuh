@@ -82,7 +82,7 @@ __device__ __forceinline__ void meet() {
 
 /// Called by all threads of a block that multiply: vectors first ... last - 1 of its unit's sums,
 /// which value(sum, number) makes, become a part of C, or are left for another block.
-template <int entry, bool one_part, class Value>
+template <int entry, class Value>
 __device__ __forceinline__ void finish_parts(const SlicedWork& work, const SlicedPlace& at,
                                              int first, int last, Value value) {
     constexpr SlicedTile t = sliced_table[entry].tile;
@@ -101,7 +101,7 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
         const SlicedVector<entry> v(number, by_column);
         store_row(work.c, at.i + v.row, at.j + v.column, work.alpha, sum, work.beta);
     };
-    if ((one_part && device::has_clusters) || !work.through_memory())
+    if (!work.through_memory())
         return each([&](float(&sum)[4], int number) {
             value(sum, number);
             put(sum, number);
