@@ -881,7 +881,7 @@ TEST(GemmPipelinedPlan, BlocksThatGoOnHaveFewerSteps) {
 }
 
 /// The sliced form, whose tiles are smaller, where whole ones would fill less of the last turn, or
-/// be cut; chains are of 16 steps at most.
+/// be cut; its chains are of 16 steps at most, or of a fourth of a tile's.
 TEST(GemmPipelinedPlan, TheSlicedFormWhereItIsFaster) {
     const auto plan = [](std::int64_t n, std::int64_t k) {
         constexpr auto mapped = PipelinedLayout::mapped, by_rows = PipelinedLayout::by_rows;
@@ -897,6 +897,7 @@ TEST(GemmPipelinedPlan, TheSlicedFormWhereItIsFaster) {
     EXPECT_EQ(plan(1024, 1024).load.chain, 0u);   // 16 steps
     EXPECT_EQ(plan(1408, 2048).load.chain, 16u);  // of 32
     EXPECT_EQ(plan(1664, 4096).load.chain, 16u);
+    EXPECT_EQ(plan(1408, 16384).load.chain, 64u);
 }
 
 /// Of two plans that take about as long, the one with shorter chains.

@@ -39,10 +39,10 @@ struct PipelinedForm {
     constexpr int products() const { return sliced ? 1 : parts; }
     /// Whether tiles may be cut along k, and C lie in columns: not if it is for batches alone.
     constexpr bool cuts() const { return products() == 1 && !in_place; }
-    /// Whether a piece's sums can be some chains, which are set aside; in the sliced form, they
-    /// pass from slice to slice.
-    constexpr bool sets_aside() const { return parts == 1 && !in_place; }
+    /// Whether a piece's sums can be some chains: a warp sets its sums aside; in the sliced form,
+    /// they pass from slice to slice.
     constexpr bool has_chains() const { return sets_aside() || sliced; }
+    constexpr bool sets_aside() const { return parts == 1 && !in_place; }
     /// Elements of a product's k that a step takes.
     constexpr int depth() const { return tile().block_k * (sliced ? parts : 1); }
     /// The threads of a block and their registers: where no warps turn tiles, multipliers get more;
@@ -254,12 +254,12 @@ inline constexpr unsigned pipelined_multiprocessors = gemm_multiprocessors;
 /// without a `margin` (in steps) for the first one's end; parts of sums that meet, or in place of
 /// all that a kernel that adds them up, and each tile for it; where blocks help, each of a helper's
 /// pieces, and a piece's end; where sums are set aside; a launch; where the product is the
-/// transposed one; how much longer it takes where
-/// threads turn A; bytes that packing moves; the steps of a tile at least. Where all tiles have as
-/// many pieces, a block's only one, each that meets, or that kernel. And where an element, not 16
-/// bytes, of C is stored at a time, how much more each tile takes, and its steps at least; and an
-/// item of edges, each of its pieces of k, how much longer one takes that is read by elements, or
-/// from its begin to its end, and a piece of the last one, if that follows tiles.
+/// transposed one; how much longer it takes where threads turn A; bytes that packing moves; the
+/// steps of a tile at least. Where all tiles have as many pieces, a block's only one, each that
+/// meets, or that kernel. And where an element, not 16 bytes, of C is stored at a time, how much
+/// more each tile takes, and its steps at least; and an item of edges, each of its pieces of k, how
+/// much longer one takes that is read by elements, or from its begin to its end, and a piece of the
+/// last one, if that follows tiles.
 struct PipelinedCosts {
     unsigned margin = 2;
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 14.5, of_two = 6.6,
@@ -296,8 +296,8 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
 /// Steps of a chain of multiply-adds; 0: one is enough. Errors fall with the square root of the
 /// number of chains, of which there are more than the pieces into which cuBLAS cuts k, measured:
 /// with as many, luck decides whose largest error is smaller. It cuts k where tiles leave
-/// multiprocessors idle, into more pieces where tiles are few; else a k of 4096 into two at most, a
-/// longer one into three.
+/// multiprocessors idle, into more pieces where tiles are few, beyond a k of 1024 the most; else a
+/// k of 4096 into two at most, a longer one into three.
 constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     const std::int64_t turns = pipelined_pieces(tiles, pipelined_multiprocessors);
     const bool full = 10 * tiles >= 9 * turns * pipelined_multiprocessors;
@@ -309,8 +309,8 @@ constexpr unsigned pipelined_chain(std::int64_t tiles, std::int64_t steps) {
     return static_cast<unsigned>(chain < least ? least : chain > most ? most : chain);
 }
 
-/// The same of the sliced form, whose pieces have so many of a tile's steps at most, in each of
-/// which a slice has as much of k as a step of whole tiles.
+/// The same of the sliced form, whose pieces have so many of a tile's steps at most: chains as long
+/// as each other, of 16 steps, in which a slice has 256 k, or a fourth of the tile's.
 constexpr unsigned pipelined_sliced_chain(std::int64_t longest, std::int64_t steps) {
     const std::int64_t fourth = pipelined_pieces(steps, 4), most = fourth > 16 ? fourth : 16;
     return static_cast<unsigned>(pipelined_pieces(longest, pipelined_pieces(longest, most)));
