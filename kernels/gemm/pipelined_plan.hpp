@@ -454,8 +454,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t of_all = split(tiles), of_last = tiles > at_once ? split(last) : 0;
         const std::int64_t helpers = at_once - tiles;
         std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
-        // Helpers of more take up to a third longer than that; of fewer, where edges have their
-        // time.
+        // Helpers of more tiles take up to a third longer than estimated, beside edges of six.
         if (helped > (edges.all > 0 ? 5 : 8)) helped = 0;
         // How long a helper and the others take together, in steps, if those have `own`; and with
         // how many both take as long, nearly.

@@ -94,8 +94,8 @@ struct PipelinedRelay {
     std::uint64_t turns[f.parts];
     unsigned end[pipelined_tile.multipliers() / 32], taken[pipelined_tile.multipliers() / 32];
 
-    __device__ __forceinline__ static unsigned warp() { return device::opaque(threadIdx.x) / 32; }
-    __device__ __forceinline__ static bool is_first_lane() {
+    static __device__ __forceinline__ unsigned warp() { return device::opaque(threadIdx.x) / 32; }
+    static __device__ __forceinline__ bool is_first_lane() {
         return device::opaque(threadIdx.x) % 32 == 0;
     }
     __device__ __forceinline__ void set_end(unsigned step) {
