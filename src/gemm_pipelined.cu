@@ -104,7 +104,7 @@ void launch_tiles(device::Stream stream, const GemmCall<float>& call, const Gemm
         0,
         1,
         !plan.sums_apart && !(packs && alone)};
-    if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, {.fills = true, .early = alone});
+    if (packs) enqueue_gemm_pack(stream, pack_a, pack_b, {.early = alone});
     launch_gemm_pipelined(stream, kernel_of(plan.form), work);
 }
 
@@ -296,7 +296,7 @@ void enqueue_gemm_pipelined(Context& context, const GemmBatch<float>& x, int pro
     work.a.apart = x.a.stride;
     work.b.k_apart = static_cast<int>(b.k_apart);
     work.b.rows_apart = static_cast<int>(b.rows_apart);
-    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, {.fills = true, .early = false});
+    if (pack_b) enqueue_gemm_pack(context.stream(), none, pack, {.early = false});
     launch_gemm_pipelined(context.stream(), kernel_of(form), work);
 }
 

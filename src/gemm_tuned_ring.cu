@@ -71,6 +71,7 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, boo
                                map_of(b, x.count, maps),
                                device::grid(tiles_m, "gemm"),
                                packed || maps || each == 3,
+                               gemm_ring_all_begin(x.m(), x.n(), x.k(), x.count),
                                maps};
     if (maps)
         launch_gemm_batch_maps(
@@ -140,7 +141,9 @@ GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratc
     GemmBatch<float> copies = x;  // as they would lie, wherever that is
     if (packed.pack_a) copies.a.first = packed_view(call.a, nullptr);
     if (packed.pack_b) copies.b.first = packed_view(call.b.transposed(), nullptr).transposed();
-    packed.seconds = seconds(copies) + 1e-6 * gemm_ring_pack_microseconds(packed.scratch_bytes);
+    packed.seconds =
+        seconds(copies) +
+        1e-6 * gemm_ring_pack_microseconds(packed.scratch_bytes, gemm_ring_tiles_each(m, n, 1));
     return packed.seconds < in_place.seconds ? packed : in_place;
 }
 
@@ -158,7 +161,7 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
         };
         const PipelinedPackTask a = task(plan.pack_a, call.a);
         const PipelinedPackTask b = task(plan.pack_b, call.b.transposed());
-        enqueue_gemm_pack(context.stream(), a, b, {.fills = false, .early = true});
+        enqueue_gemm_pack(context.stream(), a, b, {.early = true});
         if (a.to) x.a.first = packed_view(call.a, a.to);
         if (b.to) x.b.first = packed_view(call.b.transposed(), b.to).transposed();
     }

@@ -45,6 +45,20 @@ TEST_F(SmallGemmRing, EveryStorage) {
     EXPECT_EQ(met.size(), 4u);
 }
 
+/// With more than a tile for each multiprocessor, one warp brings all steps of what is copied.
+TEST_F(SmallGemmRing, TilesThatShareAMultiprocessor) {
+    Matrix<float> little(1, 64, Memory::device);
+    context.set_scratch(little.view().data, 64 * sizeof(float));
+    for (const int a : {0, 1})
+        for (const int b : {0, 1}) {
+            GemmProblem<float> p({772, 641, 101 + 2 * a}, static_cast<std::uint64_t>(600 + a + b),
+                                 storages[a], storages[b]);
+            p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+            p.run(context, ring);
+            EXPECT_TRUE(chained(p)) << a << ", " << b;
+        }
+}
+
 TEST_F(SmallGemmRing, EveryEdge) {
     for (const std::int64_t extent : {1, 4, 63, 64, 65, 128, 130})
         for (const std::int64_t k : {1, 4, 15, 16, 17, 95, 96, 97}) {

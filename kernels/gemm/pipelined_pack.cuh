@@ -66,10 +66,10 @@ __device__ __forceinline__ void pipelined_pack_tile(const PipelinedPackTask& tas
 
 /// Both operands at once; one without a target is left alone.
 __global__ void __launch_bounds__(pipelined_pack_threads, 6)
-    gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b, bool fills) {
+    gemm_pipelined_pack(PipelinedPackTask a, PipelinedPackTask b) {
     if constexpr (!device::reallocates_registers) return device::trap();  // as the rung's
     device::wait_for_launcher();
-    if (fills) device::let_dependents_start();
+    device::let_dependents_start();
     const auto blocks_a = static_cast<unsigned>(a.blocks());
     if (blockIdx.x < blocks_a)
         pipelined_pack_tile(a, blockIdx.x);
@@ -82,10 +82,9 @@ inline void launch_gemm_pipelined_pack(device::Stream stream, const PipelinedPac
     const unsigned blocks = device::grid(a.blocks() + b.blocks(), "gemm");
     if (order.early)
         device::launch_evenly("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, 0,
-                              stream, a, b, order.fills);
+                              stream, a, b);
     else
-        device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b,
-                       order.fills);
+        device::launch("gemm", gemm_pipelined_pack, blocks, pipelined_pack_threads, stream, a, b);
 }
 
 }  // namespace tinyblas

@@ -227,13 +227,11 @@ struct PipelinedPackTask {
     }
 };
 
-/// What runs before and after the pre-pass. `fills`: of the kernel that follows, each
-/// multiprocessor has room for one block, which may take its place at once; smaller blocks would
-/// gather where the pre-pass ends first. `early`: the pre-pass may take places before the kernel
-/// ahead has ended: mostly a product that was packed, too, which lets none start until it ends, so
-/// that these blocks do not gather either.
+/// What runs before the pre-pass. `early`: it may take places before the kernel ahead has ended:
+/// mostly a product that was packed, too, which lets none start until it ends, so that these blocks
+/// do not gather. The product itself takes its places at once.
 struct PipelinedPackOrder {
-    bool fills, early;
+    bool early;
 };
 
 constexpr std::int64_t pipelined_pieces(std::int64_t extent, std::int64_t piece) {

@@ -165,13 +165,21 @@ constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std:
     return (tiles + gemm_multiprocessors - 1) / gemm_multiprocessors;
 }
 
+/// Whether each warp brings one of the first steps where operands are copied: a multiprocessor has
+/// no other tile to multiply meanwhile.
+constexpr bool gemm_ring_all_begin(std::int64_t m, std::int64_t n, std::int64_t k,
+                                   std::int64_t count) {
+    return gemm_ring_tiles_each(m, n, count) == 1 && k > gemm_table[0].tile.block_k;
+}
+
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
 /// smaller, and of a tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a
-/// tile, which has to fetch them: fitted to 12 batches; elements to 170. How much longer a k takes
-/// where A, B or both lie along k (`a_along_k`, `b_along_k`), and both of a batch whose blocks
-/// follow each other and fill what others leave; elements then come from many lines at once.
+/// tile, which has to fetch them: fitted to 12 batches; elements to 170, of both operands of a
+/// single product to 240. How much longer a k takes where A, B or both lie along k (`a_along_k`,
+/// `b_along_k`), and both of a batch whose blocks follow each other and fill what others leave;
+/// elements then come from many lines at once.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
@@ -182,8 +190,10 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15},
                                {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15},
                                {2.9, 0.028, 0.023, 0.25, 1.13, 1.22, 1.37, 1.37},
-                               {2.9, 0.028, 0.0238, 0.25, 1.13, 1.5, 1.37, 1.37}};
-    const Times& time = times[static_cast<int>(loads)];
+                               {2.9, 0.028, 0.0238, 0.25, 1.13, 1.5, 1.37, 1.37},
+                               {2.9, 0.028, 0.0238, 0.25, 1.2, 1.37, 1.35, 1.35}};
+    const bool of_batch = loads != GemmRingLoads::elements || count > 1;
+    const Times& time = times[of_batch ? static_cast<int>(loads) : 5];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
     const auto lines = static_cast<double>((k + block_k - 1) / block_k * block_k);
@@ -197,12 +207,15 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                : a_along_k            ? time.a
                                : b_along_k            ? time.b
                                                       : 1;
-    return time.start + lines * of_k * as_they_lie + time.tile * each +
+    const bool soon =
+        loads >= GemmRingLoads::elements_of_one && gemm_ring_all_begin(m, n, k, count);
+    return time.start - (soon ? 0.4 : 0) + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
 }
-/// Of its pre-pass: of operands that the L2 cache holds, other than those of the rung pipelined.
-constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes) {
-    return 1.5 + 2 * static_cast<double>(packed_bytes) / 6e6;
+/// Of its pre-pass, where each multiprocessor has so many tiles: of operands that the L2 cache
+/// holds, other than those of the rung pipelined. What few tiles wait for goes on meanwhile.
+constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes, std::int64_t each) {
+    return (each < 3 ? 1.3 : 2) + 2 * static_cast<double>(packed_bytes) / 6e6;
 }
 
 /// Estimated seconds of an entry for m x n x k. Turns follow each other, in each of which a

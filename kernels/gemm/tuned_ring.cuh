@@ -56,6 +56,7 @@ struct GemmRingWork {
     // these leave room for few others, the next ones would gather on multiprocessors that are done
     // first.
     bool late_dependents;
+    bool all_begin;         // see gemm_ring_all_begin()
     device::TileMap* maps;  // by pointers: of all A, then of all B; or null
     Divisor below{tiles_m};
 
@@ -74,8 +75,10 @@ class GemmRing {
     static constexpr int stages = gemm_ring_tile.stages;
 
   public:
-    __device__ __forceinline__ GemmRing(GemmRingShared& shared, unsigned parity)
-        : base_(device::SharedPointer<std::uint64_t>(shared.full).address()), parity_(parity) {}
+    __device__ __forceinline__ GemmRing(GemmRingShared& shared, unsigned parity, int stage = 0)
+        : base_(device::SharedPointer<std::uint64_t>(shared.full).address()),
+          stage_(stage),
+          parity_(parity) {}
 
     __device__ __forceinline__ int stage() const { return stage_; }
     __device__ __forceinline__ device::SharedAddress full() const { return base_ + stage_ * 8; }
@@ -96,7 +99,7 @@ class GemmRing {
 
   private:
     device::SharedAddress base_;
-    int stage_ = 0;
+    int stage_;
     unsigned parity_;
 };
 
@@ -141,8 +144,10 @@ class GemmRingLoader {
 
   public:
     /// `operand`: rows are the index that it shares with C, of which the tile's begin at `first`.
+    /// `step`: of the first tile that it is asked for.
     __device__ __forceinline__ GemmRingLoader(const MatrixView<const float>& operand,
-                                              std::int64_t first, float* tiles, int lane)
+                                              std::int64_t first, unsigned step, float* tiles,
+                                              int lane)
         : vectors_((along_k ? operand.column_stride : operand.row_stride) == 1 &&
                    (along_k ? operand.row_stride : operand.column_stride) % 4 == 0 &&
                    reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0),
@@ -157,7 +162,8 @@ class GemmRingLoader {
         const std::int64_t left = operand.rows - first;
         rows_ = static_cast<int>(device::opaque(  // not found out at each step
             static_cast<unsigned>(left < extent ? left : extent)));
-        from_ = operand.data + (first + row_) * operand.row_stride + p_ * operand.column_stride;
+        from_ = operand.data + (first + row_) * operand.row_stride +
+                (p_ + std::int64_t{step} * depth) * operand.column_stride;
     }
 
     /// Whether a line's neighbours lie side by side.
@@ -438,10 +444,12 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     // The same for a warp's lanes, as the compiler can see.
     const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (warp == t.multipliers() / 32) {
-        GemmRing ring(shared, 1);
-        if (work.all_mapped() && !work.maps) {
+    constexpr int loading = t.multipliers() / 32;  // the loader's number
+    const bool all_begin = work.all_begin && !maps.all();
+    if (work.all_mapped() && !work.maps) {
+        if (warp == loading) {
             if (lane > 0) return;
+            GemmRing ring(shared, 1);
 #pragma unroll 1
             for (unsigned step = 0; step < steps; ++step, ring.advance()) {
                 ring.wait_empty();
@@ -453,16 +461,20 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             }
             return;
         }
+    } else if (warp == loading || all_begin) {
         if (maps.all() && lane > 0) return;
-        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], lane);
-        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], lane);
+        unsigned step = all_begin ? warp : 0;
+        const unsigned end = warp == loading || step >= steps ? steps : step + 1;
+        GemmRing ring(shared, 1, static_cast<int>(step));
+        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, step, shared.a[0], lane);
+        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, step, shared.b[0],
+                                    lane);
         if (work.maps && lane == 0) {
             if (maps.a) device::acquire_tile_map(maps.a);
             if (maps.b) device::acquire_tile_map(maps.b);
         }
         const unsigned bytes =
             (maps.a ? sizeof shared.a[0] : 0) + (maps.b ? sizeof shared.b[0] : 0);
-        unsigned step = 0;
         // Whole steps have loops of their own, and such as come by elements alone: few branches.
         const auto bring = [&]<bool whole, bool elements>(std::bool_constant<whole>,
                                                           std::bool_constant<elements>,
@@ -490,14 +502,15 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
         const std::true_type yes;
         const std::false_type no;
         if ((maps.a || a.in_lines()) && (maps.b || b.in_lines())) {
-            const auto whole = static_cast<unsigned>(k / t.block_k);
+            const auto all_whole = static_cast<unsigned>(k / t.block_k);
+            const unsigned whole = end < all_whole ? end : all_whole;
             if (!maps.any() && a.by_elements() && b.by_elements())
                 bring(yes, yes, whole);
             else
                 bring(yes, no, whole);
         }
-        bring(no, no, steps);
-        return;
+        bring(no, no, end);
+        if (warp == loading) return;
     }
     GemmRing ring(shared, 0);
     GemmRingSums<a_along_k, b_along_k> sums(static_cast<int>(threadIdx.x), shared);

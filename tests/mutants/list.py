@@ -197,6 +197,8 @@ MUTANTS = [
     Mutant("whole steps' elements come a line too far apart", "kernels/gemm/tuned_ring.cuh",
            "from_ + (first + q) * step_", "from_ + (first + q) * (step_ + (whole ? 1 : 0))", "src/gemm_tuned_ring.cu",
            "test_gemm_ring:*"),
+    Mutant("all of a ring's warps begin with the first step", "kernels/gemm/tuned_ring.cuh",
+           "p_ + std::int64_t{step} * depth", "p_", "src/gemm_tuned_ring.cu", "test_gemm_ring:*EveryStorage*"),
     Mutant("a block's last warps store a row more than there is", "kernels/gemm/tuned_ring.cuh",
            "if (r < left) device::store_global(to, value);", "device::store_global(to, value);",
            "src/gemm_tuned_ring.cu", "test_gemm_ring:*EveryEdge*"),

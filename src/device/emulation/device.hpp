@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 #include "device/emulation/fibers.hpp"
@@ -341,9 +340,7 @@ void copy_async(SharedPointer<T> to, const T* from, int valid = count,
     require_aligned(to.get(), bytes, place);
     require_aligned(from, bytes, place);
     if (valid < 0 || valid > count) [[unlikely]]
-        fail_thread("an asynchronous copy is asked to read " + std::to_string(valid) + " of " +
-                        std::to_string(count) + " elements",
-                    place);
+        fail_copy(valid, count, place);
     start_copy(to.get(), from, bytes, valid * static_cast<int>(sizeof(T)), place);
 }
 /// Closes a group: the copies started since the last call.

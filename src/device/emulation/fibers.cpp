@@ -27,6 +27,16 @@ void fail_thread(const std::string& what, Place place) {
     machine().fail_current(out.str());
 }
 
+void fail_alignment(std::size_t bytes, Place place) {
+    fail_thread("an address is not a multiple of " + std::to_string(bytes) + " bytes", place);
+}
+
+void fail_copy(int valid, int count, Place place) {
+    fail_thread("an asynchronous copy is asked to read " + std::to_string(valid) + " of " +
+                    std::to_string(count) + " elements",
+                place);
+}
+
 void block_barrier(Place place) { block_barrier_or(false, place); }
 
 bool block_barrier_or(bool predicate, Place place) {

@@ -67,11 +67,15 @@ unsigned current_lane();
 void* shared_storage(const void* key, std::size_t bytes, std::size_t alignment, bool large,
                      const char* name);
 
-/// Fails unless `address` is a multiple of `bytes`.
+/// Fails unless `address` is a multiple of `bytes`. The sentences are made elsewhere: kernels are
+/// full of such checks.
+[[noreturn]] void fail_alignment(std::size_t bytes, Place place);
 inline void require_aligned(const void* address, std::size_t bytes, Place place) {
     if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) [[unlikely]]
-        fail_thread("an address is not a multiple of " + std::to_string(bytes) + " bytes", place);
+        fail_alignment(bytes, place);
 }
+/// Of an asynchronous copy that is asked to read `valid` of `count` elements.
+[[noreturn]] void fail_copy(int valid, int count, Place place);
 
 /// Fails unless the bytes from `first` on lie in the block's shared memory.
 void require_shared(const void* first, std::size_t bytes, Place place);
