@@ -166,8 +166,10 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     if (options.entry >= 0 || options.kernel == GemmKernel::tuned || k == 0) {
         const int entry = options.entry >= 0 ? options.entry : tuned_entry(context, call);
         if constexpr (std::is_same_v<T, float>)
-            if (gemm_table[entry].tile.is_ring())
+            if (gemm_table[entry].tile.is_ring()) {
                 call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
+                call.plans.ring.chain = gemm_ring_one_chain;  // as the rung promises
+            }
         return {GemmKernel::tuned, entry};
     }
 
@@ -176,7 +178,9 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     if (choice.kernel != GemmKernel::none) return choice;
     choice = {GemmKernel::tuned, plans.tuned_entry};
     double least = plans.tuned_seconds;
-    if (std::is_same_v<T, float>) least *= gemm_whole_chain_weight(call.c.rows, call.c.columns, k);
+    if (std::is_same_v<T, float> &&
+        (!gemm_table[plans.tuned_entry].tile.is_ring() || plans.ring.chain == gemm_ring_one_chain))
+        least *= gemm_whole_chain_weight(k);
     const auto consider = [&](GemmKernel kernel, const auto& plan, double seconds) {
         if (options.kernel == kernel) {
             require_fit(plan.fits, to_string(kernel), call);

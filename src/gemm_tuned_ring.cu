@@ -58,9 +58,9 @@ GemmRingMap map_of(const Operand& operand, std::int64_t count, const device::Til
 }
 
 /// `packed`: a kernel of other blocks runs before. `maps`: room for those of products by pointers,
-/// which such a kernel writes, too.
+/// which such a kernel writes, too. `chain`: steps of a chain of multiply-adds.
 void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, bool packed = false,
-            device::TileMap* maps = nullptr) {
+            device::TileMap* maps = nullptr, unsigned chain = gemm_ring_one_chain) {
     const Operand b = x.b.transposed();
     const std::int64_t tiles_m = (x.m() + gemm_ring_tile.block_m - 1) / gemm_ring_tile.block_m;
     // With three tiles for most multiprocessors, some have room for one more, others for none.
@@ -70,6 +70,7 @@ void launch(device::Stream stream, const GemmBatch<float>& x, GemmGate gate, boo
                                map_of(x.a, x.count, maps),
                                map_of(b, x.count, maps),
                                device::grid(tiles_m, "gemm"),
+                               chain,
                                packed || maps || each == 3,
                                gemm_ring_all_begin(x.m(), x.n(), x.k(), x.count),
                                maps};
@@ -122,14 +123,16 @@ GemmRingLoads gemm_ring_loads(const GemmBatch<float>& x, std::size_t most_scratc
 
 GemmRingPlan plan_gemm_ring(const GemmCall<float>& call, std::size_t most_scratch) {
     const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
-    const auto seconds = [](const GemmBatch<float>& x) {
-        return 1e-6 * microseconds(x, gemm_ring_loads(x));
+    const auto seconds = [&](const GemmBatch<float>& x) {
+        return 1e-6 *
+               (microseconds(x, gemm_ring_loads(x)) + gemm_ring_chains_microseconds(m, n, k));
     };
     const auto wants_pack = [](const MatrixView<const float>& operand) {
         return !in_vectors(Operand{operand});
     };
     const GemmBatch<float> x = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
     GemmRingPlan in_place, packed;
+    in_place.chain = packed.chain = gemm_ring_chain(m, n, k);
     in_place.seconds = seconds(x);
     constexpr std::int64_t longest = std::int64_t{1} << 30;  // whose bytes can be counted
     if (k == 0 || m > longest || n > longest || k > longest) return in_place;
@@ -165,7 +168,7 @@ void enqueue_gemm_tuned_ring(Context& context, const GemmCall<float>& call) {
         if (a.to) x.a.first = packed_view(call.a, a.to);
         if (b.to) x.b.first = packed_view(call.b.transposed(), b.to).transposed();
     }
-    launch(context.stream(), x, {}, plan.scratch_bytes > 0);
+    launch(context.stream(), x, {}, plan.scratch_bytes > 0, nullptr, plan.chain);
 }
 
 void enqueue_gemm_tuned_ring(Context& context, const GemmBatch<float>& batch) {

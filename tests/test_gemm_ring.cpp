@@ -2,7 +2,9 @@
 // gemm's rung tuned on compute capability 9.0: however the ring's loader brings the operands, and
 // however they and C lie, one chain of multiply-adds an element; of products and batches.
 #include <array>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "batched_problem.hpp"
 #include "gemm_problem.hpp"
@@ -57,6 +59,48 @@ TEST_F(SmallGemmRing, TilesThatShareAMultiprocessor) {
             p.run(context, ring);
             EXPECT_TRUE(chained(p)) << a << ", " << b;
         }
+}
+
+/// Of a long k, an element is some chains, added in order; asked for by its name, the rung makes
+/// one.
+TEST_F(SmallGemmRing, SumsSetAside) {
+    for (const std::int64_t k : {257, 350, 1200})
+        for (const int layout : {0, 1, 2, 3}) {
+            GemmProblem<float> p({70, 66, k}, static_cast<std::uint64_t>(k + layout),
+                                 storages[layout / 2], storages[layout % 2]);
+            p.fill([](Random& r) { return r.normal(); });
+            p.alpha = 1;
+            p.beta = 0;
+            p.run(context, ring);
+            EXPECT_TRUE(chained(p)) << k;
+
+            GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
+            call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
+            const std::int64_t chain =
+                call.plans.ring.chain * std::int64_t{gemm_table[0].tile.block_k};
+            ASSERT_LT(chain, k / 2);
+            enqueue_gemm_tuned_ring(context, call);
+            p.c.download(context);
+            for (std::int64_t i = 0; i < p.c.after().rows; ++i)
+                for (std::int64_t j = 0; j < p.c.after().columns; ++j) {
+                    float sum = 0, aside = 0;
+                    for (std::int64_t q = 0; q < k; ++q) {
+                        if (q > 0 && q % chain == 0) aside += std::exchange(sum, 0.0f);
+                        sum = std::fma(p.a.before()(i, q), p.b.before()(q, j), sum);
+                    }
+                    ASSERT_EQ(p.c.after()(i, j), sum + aside) << k << ": " << i << ", " << j;
+                }
+        }
+}
+
+/// Chains are as long as each other, and one is all of k where it is short or tiles are many.
+TEST(GemmRingPlan, Chains) {
+    EXPECT_EQ(gemm_ring_chain(100, 100, 256), gemm_ring_one_chain);
+    EXPECT_EQ(gemm_ring_chain(100, 100, 257), 6u);   // of 17 steps
+    EXPECT_EQ(gemm_ring_chain(100, 100, 350), 6u);   // of 22
+    EXPECT_EQ(gemm_ring_chain(100, 100, 1200), 9u);  // of 75
+    EXPECT_EQ(gemm_ring_chain(64 * 12, 64 * 22, 1200), 9u);
+    EXPECT_EQ(gemm_ring_chain(64 * 12, 64 * 22 + 1, 1200), gemm_ring_one_chain);
 }
 
 TEST_F(SmallGemmRing, EveryEdge) {

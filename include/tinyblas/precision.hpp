@@ -9,7 +9,7 @@
 namespace tinyblas {
 
 /// Both are as accurate as float products are expected to be.
-///   fp32_strict   fused multiply-adds in float, one chain an element in the order of k
+///   fp32_strict   fused multiply-adds in float, a chain an element in the order of k, or several
 ///   fp32          tensor cores on scaled parts of 16 bits where that pays, which errs less than
 ///                 the chain from k = 256 on; strict elsewhere, and for data that parts cannot hold
 enum class Precision { fp32_strict, fp32 };

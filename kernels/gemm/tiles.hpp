@@ -143,16 +143,17 @@ constexpr double gemm_chain_weight(std::int64_t chain, double twice = 0.035) {
     for (; chain > 512; chain = (chain + 1) / 2) weight += twice;
     return chain > 256 ? weight + twice * static_cast<double>(chain - 256) / 256 : weight;
 }
-/// The same if all of k is one chain of an m x n product. Much more where cuBLAS cuts k, measured:
-/// where C has less than a tile of 128 x 64 for each multiprocessor, or beyond a k of 1024.
-constexpr double gemm_whole_chain_weight(std::int64_t m, std::int64_t n, std::int64_t k) {
-    const std::int64_t tiles = (m + 127) / 128 * ((n + 63) / 64);
-    return gemm_chain_weight(k, tiles < gemm_multiprocessors || k > 1024 ? 0.2 : 0.035);
+/// The same if all of k is one chain. Much more beyond a k of 1024, where cuBLAS cuts it.
+constexpr double gemm_whole_chain_weight(std::int64_t k) {
+    return gemm_chain_weight(k, k > 1024 ? 0.2 : 0.035);
 }
 
-/// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
+/// How that entry takes one product: which operands it packs first, k by k, for the copy engine;
+/// and steps of a chain of multiply-adds.
+inline constexpr unsigned gemm_ring_one_chain = 0xFFFFFFFF;  // all of k
 struct GemmRingPlan {
     bool pack_a = false, pack_b = false;
+    unsigned chain = gemm_ring_one_chain;
     std::size_t scratch_bytes = 0;
     double seconds = 0;  // estimated, on an H200
 };
@@ -165,8 +166,20 @@ constexpr std::int64_t gemm_ring_tiles_each(std::int64_t m, std::int64_t n, std:
     return (tiles + gemm_multiprocessors - 1) / gemm_multiprocessors;
 }
 
+/// Steps of that entry's chains of multiply-adds, as long as each other: some where C has so few
+/// tiles that cuBLAS cuts k, and multiprocessors have room to set sums aside.
+constexpr unsigned gemm_ring_chain(std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr int block_k = gemm_table[0].tile.block_k, shortest = 7;
+    const std::int64_t steps = (k + block_k - 1) / block_k;
+    if (gemm_ring_tiles_each(m, n, 1) > 2 || k <= 256) return gemm_ring_one_chain;
+    const std::int64_t most = steps / 8 > shortest ? steps / 8 : shortest;
+    const std::int64_t chains = (steps + most - 1) / most;
+    return static_cast<unsigned>((steps + chains - 1) / chains);
+}
+
 /// Whether each warp brings one of the first steps where operands are copied: a multiprocessor has
-/// no other tile to multiply meanwhile.
+/// no other tile to multiply meanwhile. Where neither lies along k, code for it makes the loader's
+/// main loop 4 % slower.
 constexpr bool gemm_ring_all_begin(std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t count) {
     return gemm_ring_tiles_each(m, n, count) == 1 && k > gemm_table[0].tile.block_k;
@@ -207,10 +220,16 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                : a_along_k            ? time.a
                                : b_along_k            ? time.b
                                                       : 1;
-    const bool soon =
-        loads >= GemmRingLoads::elements_of_one && gemm_ring_all_begin(m, n, k, count);
+    const bool soon = loads >= GemmRingLoads::elements_of_one && (a_along_k || b_along_k) &&
+                      gemm_ring_all_begin(m, n, k, count);
     return time.start - (soon ? 0.4 : 0) + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
+}
+/// To set sums aside after each chain and add them in the end.
+constexpr double gemm_ring_chains_microseconds(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const std::int64_t chain = gemm_ring_chain(m, n, k) * std::int64_t{gemm_table[0].tile.block_k};
+    const std::int64_t chains = k > chain ? (k + chain - 1) / chain : 0;
+    return 0.15 * static_cast<double>(gemm_ring_tiles_each(m, n, 1) * chains);
 }
 /// Of its pre-pass, where each multiprocessor has so many tiles: of operands that the L2 cache
 /// holds, other than those of the rung pipelined. What few tiles wait for goes on meanwhile.

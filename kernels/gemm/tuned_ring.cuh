@@ -19,8 +19,9 @@
 //   otherwise    16 lines of 64
 //
 // A thread has 8 x 4 of C, and loads 4 k at a time: 12 vectors for 128 multiply-adds. A sum is one
-// chain in the order of k. Limit: of the main loop's instructions 87 % are multiply-adds, 85 %
-// where both operands lie along k; where a warp copies elements, that one.
+// chain in the order of k, or of some chains, set aside in shared memory until the end. Limit: of
+// the main loop's instructions 87 % are multiply-adds, 85 % where both operands lie along k; where
+// a warp copies elements, that one.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,7 @@ struct GemmRingWork {
     GemmGate gate;
     GemmRingMap a, b;
     unsigned tiles_m;
+    unsigned chain;  // steps of a chain of multiply-adds
     // Whether the next kernel's blocks get no places until all of this one's have ended: where
     // these leave room for few others, the next ones would gather on multiprocessors that are done
     // first.
@@ -61,6 +63,11 @@ struct GemmRingWork {
     Divisor below{tiles_m};
 
     __host__ __device__ constexpr bool all_mapped() const { return a.exists && b.exists; }
+    __host__ __device__ constexpr unsigned steps() const {
+        constexpr int block_k = gemm_ring_tile.block_k;
+        return static_cast<unsigned>((x.k() + block_k - 1) / block_k);
+    }
+    __host__ __device__ constexpr bool sets_aside() const { return chain < steps(); }
 };
 
 struct GemmRingShared {
@@ -68,6 +75,13 @@ struct GemmRingShared {
     alignas(512) float a[t.stages][t.block_k * t.block_m];
     alignas(512) float b[t.stages][t.block_k * t.block_n];
     std::uint64_t full[t.stages], empty[t.stages], before_first;  // in this order: see GemmRing
+};
+
+/// The same where sums are set aside.
+struct GemmRingChainsShared {
+    static constexpr GemmTile t = gemm_ring_tile;
+    GemmRingShared own;
+    alignas(16) float aside[t.thread_m * t.thread_n / 4][t.multipliers()][4];
 };
 
 /// The ring as one role walks it: one that waits for stages to be empty begins with parity 1.
@@ -280,6 +294,30 @@ class GemmRingSums {
         }
     }
 
+    /// Sets the sums aside, with those that are (not if `first`); they begin at zero again.
+    __device__ __forceinline__ void set_aside(GemmRingChainsShared& shared, bool first) {
+        const float zero = device::opaque(0.0f);
+        for_each_vector(shared, [&](float(&sums)[4], float* place) {
+            float all[4] = {};
+            if (!first) device::load_vector(all, place);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                all[e] += sums[e];
+                sums[e] = zero;
+            }
+            device::store_vector(place, all);
+        });
+    }
+    /// Adds those that are set aside.
+    __device__ __forceinline__ void add_aside(GemmRingChainsShared& shared) {
+        for_each_vector(shared, [&](float(&sums)[4], float* place) {
+            float more[4];
+            device::load_vector(more, place);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sums[e] += more[e];
+        });
+    }
+
     /// C = alpha sums + beta C, from (i, j) on.
     __device__ __forceinline__ void store(int thread, GemmRingShared& shared,
                                           const MatrixView<float>& c, std::int64_t i,
@@ -296,6 +334,13 @@ class GemmRingSums {
     }
 
   private:
+    template <class Visit>
+    __device__ __forceinline__ void for_each_vector(GemmRingChainsShared& shared, Visit&& visit) {
+        static_assert(n == 4);
+#pragma unroll
+        for (int i = 0; i < m; ++i) visit(sums_[i], shared.aside[i][threadIdx.x]);
+    }
+
     /// Four k, from p on, of some of the thread's rows, from its row number `first` on.
     template <int rows>
     __device__ __forceinline__ void load_a(float (&values)[rows][4], device::SharedPointer<float> a,
@@ -420,7 +465,8 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     constexpr GemmTile t = gemm_ring_tile;
     const GemmBatch<float>& x = work.x;
     if constexpr (!device::reallocates_registers) return device::trap();
-    auto& shared = device::large_shared<GemmRingShared>();
+    auto& shared = work.sets_aside() ? device::large_shared<GemmRingChainsShared>().own
+                                     : device::large_shared<GemmRingShared>();
     const GemmRingBlockMaps maps(work);
     if (threadIdx.x == 0) {
         // One of the loader's lanes arrives for the copy engine, each for its own copies.
@@ -440,12 +486,12 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
 
     const GemmRingCorner corner(work, blockIdx.x);
     const std::int64_t k = x.k();
-    const auto steps = static_cast<unsigned>((k + t.block_k - 1) / t.block_k);
+    const unsigned steps = work.steps();
     // The same for a warp's lanes, as the compiler can see.
     const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     constexpr int loading = t.multipliers() / 32;  // the loader's number
-    const bool all_begin = work.all_begin && !maps.all();
+    const bool all_begin = (a_along_k || b_along_k) && work.all_begin && !maps.all();
     if (work.all_mapped() && !work.maps) {
         if (warp == loading) {
             if (lane > 0) return;
@@ -516,12 +562,18 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     GemmRingSums<a_along_k, b_along_k> sums(static_cast<int>(threadIdx.x), shared);
     device::SharedAddress left = ring.before_first();  // the stage before: see device::arrive()
 #pragma unroll 1
-    for (unsigned step = 0; step < steps; ++step, ring.advance()) {
-        ring.wait_full();
-        device::arrive(left);
-        left = ring.empty();
-        sums.multiply(ring.stage());
+    for (unsigned step = 0; step < steps;) {
+        const unsigned first = step, end = first + work.chain < steps ? first + work.chain : steps;
+#pragma unroll 1
+        for (; step < end; ++step, ring.advance()) {
+            ring.wait_full();
+            device::arrive(left);
+            left = ring.empty();
+            sums.multiply(ring.stage());
+        }
+        if (end < steps) sums.set_aside(device::large_shared<GemmRingChainsShared>(), first == 0);
     }
+    if (work.chain < steps) sums.add_aside(device::large_shared<GemmRingChainsShared>());
     // Found out anew rather than kept in registers through the main loop.
     const GemmRingCorner here(work, device::opaque(blockIdx.x));
     sums.store(static_cast<int>(device::opaque(threadIdx.x)), shared,
@@ -533,9 +585,10 @@ template <bool a_along_k, bool b_along_k>
 void launch_gemm_tuned_ring(device::Stream stream, const GemmRingWork& work) {
     constexpr GemmTile t = gemm_ring_tile;
     const std::int64_t blocks = work.tiles_m * ((work.x.n() + t.block_n - 1) / t.block_n);
-    device::launch_evenly("gemm", gemm_tuned_ring<a_along_k, b_along_k>,
-                          dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(work.x.count)),
-                          t.threads(), sizeof(GemmRingShared), stream, work);
+    device::launch_evenly(
+        "gemm", gemm_tuned_ring<a_along_k, b_along_k>,
+        dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(work.x.count)), t.threads(),
+        work.sets_aside() ? sizeof(GemmRingChainsShared) : sizeof(GemmRingShared), stream, work);
 }
 
 }  // namespace tinyblas

@@ -199,6 +199,8 @@ MUTANTS = [
            "test_gemm_ring:*"),
     Mutant("all of a ring's warps begin with the first step", "kernels/gemm/tuned_ring.cuh",
            "p_ + std::int64_t{step} * depth", "p_", "src/gemm_tuned_ring.cu", "test_gemm_ring:*EveryStorage*"),
+    Mutant("a ring's sums that are set aside take the place of those before", "kernels/gemm/tuned_ring.cuh",
+           "if (!first) device::load_vector(all, place);", "", "src/gemm_tuned_ring.cu", "test_gemm_ring:*Aside*"),
     Mutant("a block's last warps store a row more than there is", "kernels/gemm/tuned_ring.cuh",
            "if (r < left) device::store_global(to, value);", "device::store_global(to, value);",
            "src/gemm_tuned_ring.cu", "test_gemm_ring:*EveryEdge*"),
