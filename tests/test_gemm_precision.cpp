@@ -417,8 +417,12 @@ TEST(SmallScratchMemory, FallsBackToStrict) {
     context.set_scratch(buffer, 4096);
     EXPECT_THAT(explain(p, context, {}).reason,
                 HasSubstr("strict: 4096 bytes of scratch memory were given"));
+    GemmProblem<float> strictly(paying_shape(), 410);
+    strictly.fill(normal);
+    strictly.run(context, {.precision = Precision::fp32_strict});
     EXPECT_NE(p.run(context).kernel, accurate_rung(context));
-    EXPECT_TRUE(close(p));
+    EXPECT_TRUE(judge(p, "the strict product",
+                      [&](auto i, auto j, float x) { return same(x, strictly.c.after()(i, j)); }));
     context.set_scratch(nullptr, 0);
     EXPECT_EQ(p.run(context).kernel, accurate_rung(context));
     EXPECT_TRUE(close(p));

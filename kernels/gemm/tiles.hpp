@@ -148,9 +148,10 @@ constexpr double gemm_whole_chain_weight(std::int64_t k) {
     return gemm_chain_weight(k, k > 1024 ? 0.2 : 0.035);
 }
 
-/// How that entry takes one product: which operands it packs first, k by k, for the copy engine;
-/// and steps of a chain of multiply-adds.
-inline constexpr unsigned gemm_ring_one_chain = 0xFFFFFFFF;  // all of k
+/// All of k, as steps of a chain of multiply-adds.
+inline constexpr unsigned gemm_ring_one_chain = 0xFFFFFFFF;
+
+/// How that entry takes one product: which operands it packs first, k by k, for the copy engine.
 struct GemmRingPlan {
     bool pack_a = false, pack_b = false;
     unsigned chain = gemm_ring_one_chain;
