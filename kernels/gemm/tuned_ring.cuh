@@ -9,6 +9,9 @@
 //                operand: of batches, lines not 16-byte aligned; one product's operands are packed
 //                first (gemm_tuned_ring.cu)
 //
+// Where a multiprocessor has one tile, each warp copies one of the first steps: nothing else is to
+// be multiplied meanwhile.
+//
 // Where arrays of pointers say where matrices are, a kernel before may write the copy engine's
 // maps.
 //
