@@ -140,7 +140,10 @@ GemmChoice choose_by_file(const Context& context, GemmCall<T>& call) {
         (choice.kernel == GemmKernel::skinny && !plans.skinny.fits) ||
         (choice.kernel == GemmKernel::tensor && !plans.tensor.fits))
         return {};
-    if (choice.kernel == GemmKernel::tuned && choice.entry < 0) choice.entry = plans.tuned_entry;
+    if (choice.kernel == GemmKernel::tuned) {
+        if (choice.entry < 0) choice.entry = plans.tuned_entry;
+        call.plans.ring.chain = gemm_ring_one_chain;  // as it was measured
+    }
     call.tuning_line = line->number;
     return choice;
 }

@@ -137,7 +137,8 @@ inline std::string name(const GemmVariant& v) {
 }
 inline std::ostream& operator<<(std::ostream& out, const GemmVariant& v) { return out << name(v); }
 
-/// Whether each element is one chain of multiply-adds, whatever the extents.
+/// Whether each element is one chain of multiply-adds: of the rung tuned, if it was asked for or k
+/// is at most 256.
 inline bool is_chain(const GemmChoice& choice) {
     return choice.kernel == GemmKernel::naive || choice.kernel == GemmKernel::tiled ||
            choice.kernel == GemmKernel::tuned || choice.kernel == GemmKernel::skinny;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gemm's rung tuned on compute capability 9.0: however the ring's loader brings the operands, and
-// however they and C lie, one chain of multiply-adds an element; of products and batches.
+// however they and C lie, one chain of multiply-adds an element, or some; of products and batches.
 #include <array>
 #include <cmath>
 #include <set>

@@ -64,12 +64,12 @@ struct GemmChoice {
 ///
 /// Strict (double operands, and float ones unless the options, or else the context, say
 /// Precision::fp32): fused multiply-adds in the operands' own precision. Each element is a chain of
-/// them in the order of k, started at +0, on the rungs naive, tiled, tuned and skinny, and on the
-/// others where they neither share k among threads or blocks nor, for smaller errors where it is
-/// long, cut it; where they do, it is the sum of such chains' results in a fixed order. How k
-/// is cut depends on extents, layouts, alignment to 16 bytes, the scratch memory that may be taken
-/// and whether beta is 0: the bits are the same on every run, stream and GPU of compute capability
-/// 9.0.
+/// them in the order of k, started at +0, on the rungs naive, tiled, skinny and, asked for by name
+/// or by a tuning file, tuned, and on the others where they neither share k among threads or blocks
+/// nor, for smaller errors where it is long, cut it (tuned: beyond 256, of few tiles); where they
+/// do, it is the sum of such chains' results in a fixed order. How k is cut depends on extents,
+/// layouts, alignment to 16 bytes, the scratch memory that may be taken and whether beta is 0: the
+/// bits are the same on every run, stream and GPU of compute capability 9.0.
 ///
 /// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
 /// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of
@@ -110,14 +110,14 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 /// those of e lie e * stride elements behind them.
 ///
 /// One launch makes all products where that pays (GemmKernel::batched). Each element is then one
-/// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it: these
-/// depend neither on the size of the batch and the product's place in it, nor on layouts. Where k
-/// is 160 and more, though, sums may be cut along k, as gemm may cut those of one product, which
-/// pays where all C together are few tiles: all alike, so that bits do not depend on a product's
-/// place, but on what decides: extents, layouts, alignment to 16 bytes, strides or pointers, the
-/// size of the batch, the scratch memory that may be taken and whether beta is 0. Otherwise it is
-/// as many calls of gemm, with their bits: a batch of one, products that are large, Precision::fp32
-/// where it takes parts, and any rung asked for by name.
+/// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it, asked for
+/// by name: these depend neither on the size of the batch and the product's place in it, nor on
+/// layouts. Where k is 160 and more, though, sums may be cut along k, as gemm may cut those of one
+/// product, which pays where all C together are few tiles: all alike, so that bits do not depend on
+/// a product's place, but on what decides: extents, layouts, alignment to 16 bytes, strides or
+/// pointers, the size of the batch, the scratch memory that may be taken and whether beta is 0.
+/// Otherwise it is as many calls of gemm, with their bits: a batch of one, products that are large,
+/// Precision::fp32 where it takes parts, and any rung asked for by name.
 /// @param alpha, a, b, beta, c  as gemm has them, for e = 0
 /// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B

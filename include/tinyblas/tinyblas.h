@@ -39,7 +39,7 @@ typedef enum {
 
 /* What products of floats are computed with. */
 typedef enum {
-    TINYBLAS_FP32_STRICT = 201, /* fused multiply-adds in float, in the order of k */
+    TINYBLAS_FP32_STRICT = 201, /* fused multiply-adds in float, see gemm.hpp */
     TINYBLAS_FP32 = 202         /* tensor cores where they pay, with a smaller error; else strict */
 } tinyblas_precision;
 
