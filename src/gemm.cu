@@ -11,6 +11,7 @@
 #include "gemm_launchers.hpp"
 #include "gemm_pipelined.hpp"
 #include "gemm_skinny.hpp"
+#include "gemm_slabs.hpp"
 #include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
 #include "gemv.hpp"
@@ -84,6 +85,8 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
             return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
         if (call.choice.kernel == GemmKernel::skinny)
             return enqueue_gemm_skinny(context, call, call.plans.skinny);
+        if (call.choice.kernel == GemmKernel::batched)
+            return enqueue_gemm_slabs(context, call, call.plans.slabs);
         if (gemm_table[call.choice.entry].tile.is_ring())
             return enqueue_gemm_tuned_ring(context, call);
     } else {

@@ -13,6 +13,7 @@
 
 #include "batch.hpp"
 #include "check.hpp"
+#include "gemm_batched.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_pieces.hpp"
 #include "gemm_pipelined.hpp"
@@ -97,14 +98,24 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
     return nullptr;
 }
 
-/// One launch, or a few where a grid would end. `exchanged`: the caller's batch is the transposed.
+/// Of the rung pipelined, in place if it cannot otherwise.
 template <class T>
-GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const GemmBatchPlan& plan,
-                         bool exchanged) {
-    const device::Guard guard(context.device(), "gemm");
-    context.note("gemm");
-    constexpr GemmChoice choice = {GemmKernel::batched, -1};
-    if (logs()) log_gemm_batch(exchanged ? transposed(batch) : batch, choice, &plan, false);
+std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x, bool& in_place) {
+    in_place = false;
+    if constexpr (std::is_same_v<T, float>) {
+        if (context.compute_capability() != 90) return 0;
+        const std::int64_t most = gemm_pipelined_most(context, x);
+        if (most > 0) return most;
+        in_place = true;
+        return gemm_pipelined_most_in_place(context, x);
+    }
+    return 0;
+}
+
+}  // namespace
+
+template <class T>
+void enqueue_gemm_batch(Context& context, const GemmBatch<T>& batch, const GemmBatchPlan& plan) {
     const BatchLauncher<T> launch = launcher_of<T>(plan);
     for (std::int64_t e = 0; e < batch.count; e += plan.most) {
         const GemmBatch<T> part = batch.part(e, plan.most);
@@ -141,26 +152,12 @@ GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const Gemm
         else
             launch(context.stream(), part);
     }
-    return choice;
 }
+template void enqueue_gemm_batch(Context&, const GemmBatch<float>&, const GemmBatchPlan&);
+template void enqueue_gemm_batch(Context&, const GemmBatch<double>&, const GemmBatchPlan&);
 
-/// Of the rung pipelined, in place if it cannot otherwise.
 template <class T>
-std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x, bool& in_place) {
-    in_place = false;
-    if constexpr (std::is_same_v<T, float>) {
-        if (context.compute_capability() != 90) return 0;
-        const std::int64_t most = gemm_pipelined_most(context, x);
-        if (most > 0) return most;
-        in_place = true;
-        return gemm_pipelined_most_in_place(context, x);
-    }
-    return 0;
-}
-
-/// `alone`: as GemmBatchExtents has it.
-template <class T>
-GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x, double alone = 0) {
+GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, double alone) {
     GemmBatchExtents extents = {x.m(),
                                 x.n(),
                                 x.k(),
@@ -190,6 +187,22 @@ GemmBatchPlan plan_for(const Context& context, const GemmBatch<T>& x, double alo
          static_cast<std::int64_t>(e.scratch), std::bit_cast<std::int64_t>(alone),
          compute_capability, square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
+}
+template GemmBatchPlan plan_gemm_batch(const Context&, const GemmBatch<float>&, double);
+template GemmBatchPlan plan_gemm_batch(const Context&, const GemmBatch<double>&, double);
+
+namespace {
+
+/// `exchanged`: the caller's batch is the transposed.
+template <class T>
+GemmChoice enqueue_batch(Context& context, const GemmBatch<T>& batch, const GemmBatchPlan& plan,
+                         bool exchanged) {
+    const device::Guard guard(context.device(), "gemm");
+    context.note("gemm");
+    constexpr GemmChoice choice = {GemmKernel::batched, -1};
+    if (logs()) log_gemm_batch(exchanged ? transposed(batch) : batch, choice, &plan, false);
+    enqueue_gemm_batch(context, batch, plan);
+    return choice;
 }
 
 /// One gemm after the other. A choice depends on strides and on where matrices begin, to 16 bytes:
@@ -253,7 +266,7 @@ GemmChoice run(Context& context, T alpha, MatrixView<const T> a, std::int64_t a_
                                 call.beta,  {call.c, c_stride}, count};
     if (options.kernel == GemmKernel::best && options.entry < 0 && !call.from_parts()) {
         const GemmBatchPlan plan =
-            plan_for(context, batch, 1e6 * call.plans.seconds(call.choice.kernel));
+            plan_gemm_batch(context, batch, 1e6 * call.plans.seconds(call.choice.kernel));
         if (plan.route != GemmBatchRoute::one_by_one)
             return enqueue_batch(context, batch, plan, call.exchanged);
     }
@@ -311,7 +324,7 @@ GemmChoice run(Context& context, T alpha, const MatrixArray<const T>& a,
     // Orient: every kernel writes C along rows.
     const bool exchanged = c.column_stride != 1 && (c.row_stride == 1 || c.columns == 1);
     if (exchanged) batch = transposed(batch);
-    return enqueue_batch(context, batch, plan_for(context, batch), exchanged);
+    return enqueue_batch(context, batch, plan_gemm_batch(context, batch), exchanged);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/runtime.hpp"
+#include "gemm_slabs.hpp"
 #include "kernels/gemm/gate.hpp"
 #include "kernels/gemm/pipelined_plan.hpp"
 #include "kernels/gemm/planes.hpp"
@@ -39,6 +40,7 @@ struct GemmStrictPlans {
     GemmPipelinedPlan pipelined;
     GemmSkinnyPlan skinny;
     GemmTensorPlan tensor;
+    GemmSlabsPlan slabs;
 
     /// Estimated for a rung; 0: no plans were made.
     double seconds(GemmKernel kernel) const {
@@ -47,6 +49,7 @@ struct GemmStrictPlans {
             case GemmKernel::pipelined: return pipelined.seconds;
             case GemmKernel::skinny: return skinny.seconds;
             case GemmKernel::tensor: return tensor.seconds;
+            case GemmKernel::batched: return slabs.seconds;
             default: return tuned_seconds;
         }
     }

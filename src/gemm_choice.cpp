@@ -13,6 +13,7 @@
 #include "gemm_accurate.hpp"
 #include "gemm_pipelined.hpp"
 #include "gemm_skinny.hpp"
+#include "gemm_slabs.hpp"
 #include "gemm_sliced.hpp"
 #include "gemm_tensor.hpp"
 #include "gemm_tuned_ring.hpp"
@@ -91,6 +92,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
             }
             // So does the rung skinny, whatever the extents: measured from 40 x 2 x 8 on.
             if (call.c.columns % 4 != 0) plans.skinny.seconds += 1.2e-6;
+            plans.slabs = plan_gemm_slabs(context, call);
         }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
@@ -198,6 +200,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.seconds);
     consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds);
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
+    consider(GemmKernel::batched, plans.slabs, plans.slabs.seconds * gemm_whole_chain_weight(k));
     return choice;
 }
 

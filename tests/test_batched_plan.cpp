@@ -272,10 +272,10 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                         for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
                             cut.consider_cut_tensor(e, 1, x);
                         if (plan.route == GemmBatchRoute::sliced || plan.parts > 1) {
-                            ASSERT_LE(cut.microseconds, least);
+                            ASSERT_LE(cut.plan.microseconds, least);
                             continue;
                         }
-                        ASSERT_TRUE(cut.microseconds == 0 || own <= cut.microseconds);
+                        ASSERT_TRUE(cut.plan.microseconds == 0 || own <= cut.plan.microseconds);
                         ASSERT_EQ(own, least) << m << " x " << n << " x " << k << ", " << count
                                               << " of them: entry " << plan.entry;
                     }

@@ -27,7 +27,7 @@ class SmallGemmPieces : public testing::Test {
         run(p, entry, expected);
         EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
     }
-    void run(BatchProblem<T>& p, int entry, GemmPieces expected) {
+    void run(BatchProblem<T>& p, int entry, GemmPieces expected, bool one_b = false) {
         const Matrix<T*> array = on_device(context, p.pointers());
         T* const* const pointers = array.view().data;
         const auto given = [&](std::int64_t first) {
@@ -35,7 +35,7 @@ class SmallGemmPieces : public testing::Test {
         };
         const GemmBatch<T> batch = {p.alpha,
                                     {p.a.device(0), p.a.stride(), given(0)},
-                                    {p.b.device(0), p.b.stride(), given(1)},
+                                    {p.b.device(0), one_b ? 0 : p.b.stride(), given(1)},
                                     p.beta,
                                     {p.c.device(0), p.c.stride(), given(2)},
                                     p.count()};
@@ -67,6 +67,32 @@ TYPED_TEST(SmallGemmPieces, EveryCount) {
                 p.alpha = static_cast<T>(0.7);
                 p.beta = count % 2 == 0 ? 0 : static_cast<T>(-0.3);
                 this->check(p, entry, GemmPieces::together);
+            }
+        }
+    }
+}
+
+// The first B for all products, of which there are one, a block's and more.
+TYPED_TEST(SmallGemmPieces, OneBForAll) {
+    using T = TypeParam;
+    for (int entry = 0; entry < gemm_pieces_entries; ++entry) {
+        if (gemm_pieces_table[entry].type != this->type) continue;
+        for (const Shape& shape : shapes) {
+            const int each = plan_gemm_pieces(entry, shape.m, shape.n, shape.k, false, true).each;
+            for (const std::int64_t count : {2, each, 2 * each + 1}) {
+                const bool by_column = count % 2 == 1;
+                BatchProblem<T> p(shape, count, {Along(), this->along(by_column, 0), Along()},
+                                  {storages[0], this->storage(by_column, 3), storages[0]});
+                p.beta = count % 2 == 0 ? 0 : static_cast<T>(-0.3);
+                p.fill_normal();
+                const MatrixView<T> first = p.b.before(0);
+                for (std::int64_t e = 1; e < count; ++e)
+                    for (std::int64_t i = 0; i < shape.k; ++i)
+                        for (std::int64_t j = 0; j < shape.n; ++j)
+                            p.b.before(e)(i, j) = first(i, j);
+                if (count == 1 || shape.k * shape.n == 1) continue;
+                this->run(p, entry, GemmPieces::apart, true);
+                EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
             }
         }
     }

@@ -82,6 +82,9 @@ struct GemmPiecesBlock {
     /// Of an operand, and the matrices in each.
     __device__ __forceinline__ int pieces() const { return work.plan.together ? 1 : present; }
     __device__ __forceinline__ int whole() const { return work.plan.together ? present : 1; }
+    __device__ __forceinline__ int pieces_of_both() const {
+        return pieces() + (work.plan.b_shared() ? 1 : pieces());
+    }
 
     /// Piece p of an operand whose matrices have `size` elements.
     template <class Operand>
@@ -106,6 +109,7 @@ struct GemmPiecesBlock {
              at += static_cast<int>(blockDim.x)) {
             const bool is_b = at / tasks % 2 == 1;
             const int p = at / (2 * tasks), task = at % tasks;
+            if (is_b && p > 0 && plan.b_shared()) continue;
             const auto from = is_b ? piece(work.x.b, p, k * n) : piece(work.x.a, p, m * k);
             T* const to =
                 room + from.shift() + (is_b ? plan.of_b + p * plan.b_apart : p * plan.a_apart);
@@ -188,7 +192,7 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
         device::SharedPointer<std::uint64_t>(&device::shared<struct Arrival, std::uint64_t>())
             .address();
     if (threadIdx.x == 0) {
-        device::make_barrier(arrival, 2 * static_cast<unsigned>(block.pieces()));
+        device::make_barrier(arrival, static_cast<unsigned>(block.pieces_of_both()));
         device::publish_barriers();
         begin_in_turn(static_cast<unsigned>(plan.at_once));
     }
@@ -286,8 +290,9 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
 
 template <class T, int entry>
 void launch_gemm_batched_pieces(device::Stream stream, const GemmBatch<T>& x) {
-    const GemmPiecesPlan plan =
-        plan_gemm_pieces(entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together);
+    const bool b_shared = !x.b.pointers && x.b.stride == 0;
+    const GemmPiecesPlan plan = plan_gemm_pieces(
+        entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together, b_shared);
     const unsigned blocks = device::grid((x.count + plan.each - 1) / plan.each, "gemm");
     const GemmPiecesWork<T> work = {x, plan, Divisor(static_cast<unsigned>(plan.lanes())),
                                     Divisor(static_cast<unsigned>(plan.lanes_n)),

@@ -55,13 +55,14 @@ struct GemmPiecesPlan {
     int at_once = 0;        // blocks that a multiprocessor holds
     bool together = false;  // a block's matrices of an operand are one piece
 
+    constexpr bool b_shared() const { return b_apart == 0; }  // all products have the same B
     constexpr int lanes() const { return lanes_m * lanes_n; }
     constexpr int threads() const { return (each * lanes() + 31) / 32 * 32; }
 };
 
 /// The plan for tiles of `entry`. `together`: from product to product there is no gap.
 constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
-                                          bool together) {
+                                          bool together, bool b_shared = false) {
     constexpr std::int64_t longest = 1024;
     constexpr int least_bytes = 6 << 10, most_bytes = 72 << 10;  // that a block wants, and can have
     if (m < 1 || n < 1 || k < 1 || m > longest || n > longest || k > longest) return {};
@@ -89,7 +90,8 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
            (plan.each + 1) * plan.lanes() <= t.threads)
         ++plan.each;
     plan.of_b = room(plan.each * plan.a_apart);
-    const int operands = plan.of_b + room(plan.each * plan.b_apart);
+    const int operands = plan.of_b + room((b_shared ? 1 : plan.each) * plan.b_apart);
+    if (b_shared) plan.b_apart = 0;
     const int sums = room(plan.each * plan.c_apart);
     plan.bytes = (operands > sums ? operands : sums) * size;
     constexpr int shared = 228 << 10, besides = 1 << 10;  // bytes: of all blocks, of each
@@ -109,7 +111,7 @@ constexpr int gemm_pieces_turns(const GemmPiecesPlan& plan, int size, std::int64
     const int shared = of_a ? plan.lanes_m : plan.lanes_n;  // lines that a product's lanes begin at
     const int step = of_a ? plan.lanes_n : 1;               // lanes from one to the next
     int most = 1;
-    for (int g = 0; g < plan.each && g * plan.lanes() < 32; ++g)
+    for (int g = 0; g < (apart > 0 ? plan.each : 1) && g * plan.lanes() < 32; ++g)
         for (int line = 0; line < shared && line < lines && g * plan.lanes() + line * step < 32;
              ++line) {
             int& own = loads[static_cast<unsigned>(g * apart + line * stride) & last_bank];
@@ -135,7 +137,7 @@ constexpr double gemm_pieces_microseconds(int entry, const GemmBatchExtents& x) 
     const GemmPiecesTile& t = gemm_pieces_table[entry];
     const int size = size_of(t.type);
     const GemmPiecesPlan plan =
-        plan_gemm_pieces(entry, x.m, x.n, x.k, x.pieces == GemmPieces::together);
+        plan_gemm_pieces(entry, x.m, x.n, x.k, x.pieces == GemmPieces::together, x.b_shared);
     if (plan.entry < 0) return 0;
     const int loads =
         t.share_m * gemm_pieces_turns(plan, size, x.m, x.a_along_k ? x.k : 1, plan.a_apart, true) +

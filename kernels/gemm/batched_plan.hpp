@@ -50,12 +50,11 @@ constexpr double gemm_batch_blocks_each(const GemmBatchExtents& x, int block_m, 
 /// Of all ways to make a batch, the one that is estimated to take least time.
 struct GemmBatchFastest {
     GemmBatchPlan plan = {};
-    double microseconds = 0;
 
     constexpr void consider(const GemmBatchPlan& other, double time) {
-        if (microseconds != 0 && time >= microseconds) return;
+        if (plan.microseconds != 0 && time >= plan.microseconds) return;
         plan = other;
-        microseconds = time;
+        plan.microseconds = time;
     }
     /// The tiles of a type that have times.
     constexpr void consider_tiles(Scalar type, const GemmBatchExtents& x) {
@@ -193,7 +192,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
     }
     if (x.may_be_cut()) return fastest_gemm_batch_of_few(x, fastest);
     // No such C fits a GPU: the launch of these says that a grid ends.
-    return fastest.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
+    return fastest.plan.microseconds > 0 ? fastest.plan : gemm_batch_tuned_entry(5);
 }
 
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x,

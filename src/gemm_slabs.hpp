@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// A product whose C has many rows, as a batch of products of so many rows each, with the same B,
+// and one of the rows that are left: kernels for batches read A and write C in pieces of memory
+// that may begin anywhere, and have tiles that fit narrow C better.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm/batched_extents.hpp"
+
+namespace tinyblas {
+
+class Context;
+template <class T>
+struct GemmCall;
+
+struct GemmSlabsPlan {
+    std::int64_t rows = 0;  // of a slab
+    GemmBatchPlan batch = {};
+    double seconds = 0;  // estimated, on an H200
+    bool fits = false;
+};
+
+GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call);
+void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan);
+
+}  // namespace tinyblas
