@@ -198,7 +198,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     };
     consider(GemmKernel::sliced, plans.sliced, plans.sliced.weighed());
     consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.seconds);
-    consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds);
+    consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds * gemm_whole_chain_weight(k));
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
     consider(GemmKernel::batched, plans.slabs, plans.slabs.seconds * gemm_whole_chain_weight(k));
     return choice;

@@ -51,6 +51,17 @@ TEST_F(SmallGemmSkinny, EveryEdge) {
         }
 }
 
+// B fills shared memory, which then holds one block.
+TEST_F(SmallGemmSkinny, LongK) {
+    int number = 0;
+    for (const std::int64_t columns : {3, 16, 17, 32})
+        for (const std::int64_t k : {129, 311, 512}) {
+            expect_chain({columns + 150, columns, k}, number, storages[number % 2],
+                         storages[number / 2 % 2], storages[0]);
+            ++number;
+        }
+}
+
 using GemmSkinny = SmallGemmSkinny;
 
 // More tiles than warps that work at once: stages are used again and again.
@@ -94,7 +105,7 @@ TEST_F(SmallGemmSkinny, BetaZeroDoesNotReadC) {
 }
 
 TEST_F(SmallGemmSkinny, OthersAreRefused) {
-    for (const Shape shape : {Shape{65, 65, 8}, Shape{500, 8, 129}}) {
+    for (const Shape shape : {Shape{65, 65, 8}, Shape{500, 8, 513}, Shape{500, 33, 129}}) {
         GemmProblem<float> p(shape, 980);
         EXPECT_TRUE(refuses(
             [&] { p.run(context, skinny); },
@@ -120,6 +131,8 @@ TEST(SmallGemmSkinnyPlan, TakesNarrowProductsAlikeBothWays) {
             }
     EXPECT_FALSE(plan_gemm_skinny(65, 65, 1, true).fits);
     EXPECT_FALSE(plan_gemm_skinny(100, 64, 129, true).fits);
+    EXPECT_TRUE(plan_gemm_skinny(100, 32, 512, true).fits);
+    EXPECT_FALSE(plan_gemm_skinny(100, 32, 513, true).fits);
     EXPECT_FALSE(plan_gemm_skinny((std::int64_t{1} << 35) + 1, 2, 1, true).fits);
 }
 

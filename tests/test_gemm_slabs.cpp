@@ -102,7 +102,7 @@ TEST_F(SmallGemmSlabs, WhereThatIsEstimatedToBeFaster) {
 
 TEST_F(SmallGemmSlabs, AsGemmChooses) {
     if (!is_90()) return;
-    for (const Shape shape : {Shape{5184, 40, 21}, Shape{4656, 125, 10}, Shape{7424, 102, 15}}) {
+    for (const Shape shape : {Shape{5184, 40, 21}, Shape{4656, 125, 10}, Shape{8609, 33, 98}}) {
         GemmProblem<float> p(shape, 790);
         p.fill([](Random& r) { return 2 * r.uniform() - 1; });
         EXPECT_EQ(p.run(context).kernel, GemmKernel::batched);

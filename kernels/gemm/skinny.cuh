@@ -227,7 +227,21 @@ struct GemmSkinnyShared {
         typename GemmSkinnySums<entry, along_k>::Part c;
     };
     Stage stages[t.warps][t.stages];
-    float b[gemm_skinny_longest_k][t.columns];
+
+    /// Lines of B behind the stages, filled up with zeros; bytes in all.
+    static __host__ __device__ constexpr int lines(std::int64_t k) {
+        return static_cast<int>((k + 3) / 4 * 4);
+    }
+    static __host__ __device__ constexpr int bytes(std::int64_t k) {
+        return static_cast<int>(sizeof(Stage)) * t.warps * t.stages +
+               static_cast<int>(sizeof(float)) * t.columns * lines(k);
+    }
+    static constexpr int most_bytes = 227 << 10, besides = 1 << 10;  // of a block; that it takes
+    /// That a multiprocessor holds.
+    static constexpr int blocks(std::int64_t k) {
+        const int room = (most_bytes + besides) / (bytes(k) + besides);
+        return room < t.min_blocks ? room : t.min_blocks;
+    }
 };
 
 /// b: at most as many columns as the entry has.
@@ -241,19 +255,21 @@ __global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
     if constexpr (!device::reallocates_registers) return device::trap();
     constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
     using Shared = GemmSkinnyShared<entry, along_k>;
-    Shared& shared = device::large_shared<Shared>();
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const auto k = static_cast<int>(a.columns);
+    auto& shared =
+        *reinterpret_cast<Shared*>(device::large_shared_array<float>(Shared::bytes(k) / 4));
+    auto* const lines_of_b = reinterpret_cast<float(*)[t.columns]>(&shared + 1);
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const unsigned slabs = static_cast<unsigned>((a.rows + t.rows - 1) / t.rows);
     const unsigned step = gridDim.x * t.warps;
     unsigned slab = gridDim.x * static_cast<unsigned>(warp) + blockIdx.x;
 
-    const int lines = (k + 3) / 4 * 4;
 #pragma unroll 1
-    for (int e = static_cast<int>(threadIdx.x); e < lines * t.columns; e += t.threads()) {
+    for (int e = static_cast<int>(threadIdx.x); e < Shared::lines(k) * t.columns;
+         e += t.threads()) {
         const int p = e / t.columns, j = e % t.columns;
         const bool exists = p < k && j < b.columns;
-        device::copy_async<1>(device::SharedPointer<float>(&shared.b[p][j]),
+        device::copy_async<1>(device::SharedPointer<float>(&lines_of_b[p][j]),
                               exists ? &b(p, j) : b.data, exists ? 1 : 0);
     }
     device::close_copy_group();
@@ -300,7 +316,7 @@ __global__ void __launch_bounds__(gemm_skinny_table[entry].threads(),
             request(stage == 0 ? t.stages - 1 : stage - 1);
             device::wait_for_copies<t.stages - 1>();
             __syncwarp();
-            sums.multiply(shared.stages[warp][stage].a, shared.b + p,
+            sums.multiply(shared.stages[warp][stage].a, lines_of_b + p,
                           k - p < t.depth ? k - p : t.depth);
             __syncwarp();
             if (++stage == t.stages) stage = 0;
@@ -322,11 +338,13 @@ void launch_gemm_skinny(device::Stream stream, int multiprocessors, float alpha,
                         float beta, const MatrixView<float>& c) {
     constexpr GemmSkinnyTile t = gemm_skinny_table[entry];
     using Shared = GemmSkinnyShared<entry, along_k>;
+    static_assert(sizeof(Shared) % 16 == 0 && Shared::bytes(t.longest_k) <= Shared::most_bytes);
     const std::int64_t needed = (a.rows + t.rows - 1) / t.rows;
-    const std::int64_t at_once = std::int64_t{multiprocessors} * t.min_blocks;
+    const std::int64_t at_once = std::int64_t{multiprocessors} * Shared::blocks(a.columns);
     const unsigned blocks = device::grid(needed < at_once ? needed : at_once, "gemm");
-    device::launch_evenly("gemm", gemm_skinny<entry, along_k>, blocks, t.threads(), sizeof(Shared),
-                          stream, alpha, a, b, beta, c, leaves_places(blocks));
+    device::launch_evenly("gemm", gemm_skinny<entry, along_k>, blocks, t.threads(),
+                          static_cast<std::size_t>(Shared::bytes(a.columns)), stream, alpha, a, b,
+                          beta, c, leaves_places(blocks));
 }
 
 }  // namespace tinyblas

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gemm: alone, in batches of both kinds, and with scratch memory of the caller's.
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -122,7 +123,7 @@ struct Product {
         const bool of_type = name != (std::is_same_v<T, float> ? "tensor" : "") &&
                              !(of_floats && std::is_same_v<T, double>);
         const bool does_something = writes && (reads || beta != 1);
-        const bool is_skinny = (m <= 64 || n <= 64) && k <= 128;
+        const bool is_skinny = (m <= 64 || n <= 64) && k <= (std::min(m, n) <= 32 ? 512 : 128);
         const bool fits = name == "gemv"     ? !does_something || m == 1 || n == 1
                           : name == "skinny" ? !writes || !reads || is_skinny
                                              : true;
