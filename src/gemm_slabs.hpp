@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A product whose C has many rows, as a batch of products of so many rows each, with the same B,
 // and one of the rows that are left: kernels for batches read A and write C in pieces of memory
-// that may begin anywhere, and have tiles that fit narrow C better.
+// that may begin anywhere, and have tiles that fit narrow C better. Likewise, one of many columns.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ template <class T>
 struct GemmCall;
 
 struct GemmSlabsPlan {
-    std::int64_t rows = 0;  // of a slab
+    std::int64_t size = 0;  // rows of a slab, or columns
+    bool by_columns = false;
     GemmBatchPlan batch = {};
     double seconds = 0;  // estimated, on an H200
     bool fits = false;

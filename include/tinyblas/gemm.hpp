@@ -20,9 +20,10 @@ namespace tinyblas {
 /// to choose, `none` says that no kernel was needed. Strict: `naive`, `tiled` and `tuned`;
 /// `gemv`, where C is a row or a column; and with compute capability 9.0 `sliced`, for small and
 /// thin float products, `pipelined`, for larger ones, `skinny`, where m or n is at most 64 and k at
-/// most 128, and `tensor`, double products on tensor cores, which round as multiply-adds do.
-/// `split` and `hopper`, with 9.0 as well, are Precision::fp32. `batched` says that one launch made
-/// a batch.
+/// most 128 (512 where m or n is at most 32), and `tensor`, double products on tensor cores, which
+/// round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
+/// `batched` says that one launch made a batch, or of a long and narrow C of floats its slabs, each
+/// a product; what these leave is a product of its own.
 enum class GemmKernel {
     best,
     naive,
