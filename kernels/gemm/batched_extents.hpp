@@ -65,8 +65,8 @@ enum class GemmBatchRoute {
 struct GemmBatchPlan {
     GemmBatchRoute route;
     int entry;
-    std::int64_t most;   // products a launch
-    unsigned parts = 1;  // of k, alike of all tiles; for `sliced`, ranks
+    std::int64_t most;        // products a launch
+    unsigned parts = 1;       // of k, alike of all tiles; for `sliced`, ranks
     double microseconds = 0;  // estimated, on an H200; 0: unknown
 };
 
