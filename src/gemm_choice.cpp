@@ -90,6 +90,12 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
                 if (!tuned.tile.is_ring()) plans.tuned_seconds *= 1.3;
                 plans.sliced.seconds *= 1.05;
             }
+            // The rung pipelined, to store a large C: measured where k is short.
+            const double bytes_of_c =
+                4 * static_cast<double>(call.c.rows) * static_cast<double>(call.c.columns);
+            plans.pipelined.seconds += bytes_of_c * (call.c.columns % 4 != 0 ? 0.15e-12
+                                                     : bytes_of_c > 50e6     ? 0.04e-12
+                                                                             : 0);
             // So does the rung skinny, whatever the extents: measured from 40 x 2 x 8 on.
             if (call.c.columns % 4 != 0) plans.skinny.seconds += 1.2e-6;
             plans.slabs = plan_gemm_slabs(context, call);

@@ -11,8 +11,11 @@
 namespace tinyblas {
 namespace {
 
-// Where that was faster: 900 products with a C of 4,000 to a million rows or columns, an H200.
-constexpr std::int64_t least_long = 4096, most_short = 400, longest_k = 512;
+// Where that was faster: 900 products with a C of 4,000 to a million rows or columns, an H200. Of a
+// large C that is not narrow, by the rung pipelined alone, which has no more to do there than
+// tiles.
+constexpr std::int64_t least_long = 4096, most_narrow = 400, longest_k = 512;
+constexpr std::int64_t least_large = 16'000'000, longest_k_of_large = 128;
 
 /// The product of `count` rows of C from `first` on, or of columns.
 GemmCall<float> part_of(const GemmCall<float>& call, bool by_columns, std::int64_t first,
@@ -60,12 +63,16 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
     GemmSlabsPlan plan;
     const auto [along, narrow] = std::minmax(call.c.rows, call.c.columns, std::greater<>());
     const std::int64_t k = call.a.columns;
-    if (along < least_long || narrow > most_short || k > longest_k) return plan;
+    const bool large = narrow > most_narrow;
+    if (along < least_long || k > (large ? longest_k_of_large : longest_k) ||
+        (large && narrow < (least_large + along - 1) / along))
+        return plan;
     const bool by_columns = along == call.c.columns;
     for (const std::int64_t size : {48, 64, 80, 96, 128, 192}) {
         const GemmBatchPlan batch = plan_gemm_batch(context, slabs_of(call, by_columns, size));
         const double seconds =
             1e-6 * (microseconds(batch, narrow, k) + (along % size == 0 ? 0 : rest));
+        if (large && batch.route != GemmBatchRoute::pipelined) continue;
         if (batch.microseconds > 0 && (!plan.fits || seconds < plan.seconds))
             plan = {size, by_columns, batch, seconds, true};
     }

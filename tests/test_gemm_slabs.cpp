@@ -86,13 +86,14 @@ TEST_F(SmallGemmSlabs, WhereThatIsEstimatedToBeFaster) {
                        view(1, s.m, s.k).transposed(), 0.0f, view(3, s.m, s.n).transposed());
     };
     constexpr GemmKernel batched = GemmKernel::batched;
-    for (const Shape shape : {Shape{1 << 20, 33, 33}, Shape{1 << 20, 128, 128},
-                              Shape{408'171, 73, 73}, Shape{100'000, 17, 17}}) {
+    for (const Shape shape :
+         {Shape{1 << 20, 33, 33}, Shape{1 << 20, 128, 128}, Shape{408'171, 73, 73},
+          Shape{100'000, 17, 17}, Shape{8192, 8192, 32}}) {
         EXPECT_EQ(told(shape).choice.kernel, batched) << shape.m << " " << shape.n;
         EXPECT_EQ(told(shape, true).choice.kernel, batched) << shape.m << " " << shape.n;
     }
     for (const Shape shape : {Shape{1 << 20, 32, 32}, Shape{100'000, 16, 16}, Shape{4095, 33, 33},
-                              Shape{1 << 20, 401, 33}, Shape{1 << 20, 33, 513}})
+                              Shape{1 << 20, 401, 129}, Shape{1 << 20, 33, 513}})
         EXPECT_NE(told(shape).choice.kernel, batched) << shape.m << " " << shape.n;
     const auto words = testing::ContainsRegex(
         "a batch of slabs of [0-9]+ (rows|columns) is "

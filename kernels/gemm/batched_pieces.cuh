@@ -291,8 +291,8 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
 template <class T, int entry>
 void launch_gemm_batched_pieces(device::Stream stream, const GemmBatch<T>& x) {
     const bool b_shared = !x.b.pointers && x.b.stride == 0;
-    const GemmPiecesPlan plan = plan_gemm_pieces(
-        entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together, b_shared);
+    const GemmPiecesPlan plan = plan_gemm_pieces(entry, x.m(), x.n(), x.k(),
+                                                 gemm_pieces(x) == GemmPieces::together, b_shared);
     const unsigned blocks = device::grid((x.count + plan.each - 1) / plan.each, "gemm");
     const GemmPiecesWork<T> work = {x, plan, Divisor(static_cast<unsigned>(plan.lanes())),
                                     Divisor(static_cast<unsigned>(plan.lanes_n)),
