@@ -40,7 +40,7 @@ std::string rung_reason(const GemmCall<T>& call) {
             ? sentence("a batch of slabs of ", plans.slabs.size,
                        call.exchanged != plans.slabs.by_columns ? " columns" : " rows")
             : sentence("the rung ", to_string(call.choice.kernel));
-    const std::string estimate =
+    std::string estimate =
         sentence(what, " is estimated at ", microseconds(plans.seconds(call.choice.kernel)));
     if (call.choice.kernel == GemmKernel::tuned) return estimate;
     return estimate + sentence(" (tuned: ", microseconds(plans.tuned_seconds), ")");

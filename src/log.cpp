@@ -123,8 +123,8 @@ void log_gemm(const GemmCall<T>& call) noexcept {
         const bool fp32 = call.from_parts();
         std::string bench = "no benchmark has k = 0";
         if (a.columns > 0)
-            bench = joined(gemm_bench<T>(fp32, a, b, c), " --rungs=",
-                           kernel == GemmKernel::batched ? "best" : to_string(kernel),
+            bench = joined(gemm_bench<T>(fp32, a, b, c),
+                           " --rungs=", kernel == GemmKernel::batched ? "best" : to_string(kernel),
                            entry_flag(entry), call.packed_a || call.packed_b ? " --packed" : "");
         print(letter<T>, "gemm ", c.rows, " x ", c.columns, " x ", a.columns, ", a ", place(a),
               ", b ", place(b), call.packed_a || call.packed_b ? " packed" : "", ", c ", place(c),
