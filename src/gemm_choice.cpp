@@ -90,14 +90,14 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
                 if (!tuned.tile.is_ring()) plans.tuned_seconds *= 1.3;
                 plans.sliced.seconds *= 1.05;
             }
-            // The rung pipelined, to store a large C: measured where k is short.
+            // So does the rung skinny, whatever the extents: measured from 40 x 2 x 8 on.
+            if (call.c.columns % 4 != 0) plans.skinny.seconds += 1.2e-6;
+            // And the rung pipelined, as it stores C; a large one takes it longer in any case.
             const double bytes_of_c =
                 4 * static_cast<double>(call.c.rows) * static_cast<double>(call.c.columns);
             plans.pipelined.seconds += bytes_of_c * (call.c.columns % 4 != 0 ? 0.15e-12
                                                      : bytes_of_c > 50e6     ? 0.04e-12
                                                                              : 0);
-            // So does the rung skinny, whatever the extents: measured from 40 x 2 x 8 on.
-            if (call.c.columns % 4 != 0) plans.skinny.seconds += 1.2e-6;
             plans.slabs = plan_gemm_slabs(context, call);
         }
     } else if (is_90(context)) {
@@ -113,11 +113,12 @@ const GemmStrictPlans& plans_of(const Context& context, const GemmCall<T>& call)
     const auto offset = [](const T* data) {  // from where vectors may begin
         return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % 16);
     };
-    thread_local Memo<13, GemmStrictPlans> recent;
+    thread_local Memo<15, GemmStrictPlans> recent;
     return recent({m, n, call.a.columns, call.beta != 0, call.a.row_stride, call.a.column_stride,
-                   call.b.row_stride, call.b.column_stride, offset(call.a.data),
-                   offset(call.b.data), static_cast<std::int64_t>(context.scratch_limit()),
-                   context.compute_capability(), context.multiprocessors()},
+                   call.b.row_stride, call.b.column_stride, call.c.row_stride, call.c.column_stride,
+                   offset(call.a.data), offset(call.b.data),
+                   static_cast<std::int64_t>(context.scratch_limit()), context.compute_capability(),
+                   context.multiprocessors()},
                   [&] { return make_plans(context, call); });
 }
 

@@ -81,13 +81,13 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
 
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan) {
     const GemmBatch<float> slabs = slabs_of(call, plan.by_columns, plan.size);
-    enqueue_gemm_batch(context, slabs, plan.batch);
     const std::int64_t made = slabs.count * plan.size;
     const std::int64_t left = (plan.by_columns ? call.c.columns : call.c.rows) - made;
-    if (left == 0) return;
     GemmCall<float> rest = part_of(call, plan.by_columns, made, left);
-    choose_gemm(context, rest, {GemmKernel::best, -1, Precision::fp32_strict});
-    enqueue_gemm(context, rest, false);
+    if (left > 0)  // both are sound before any is enqueued
+        choose_gemm(context, rest, {GemmKernel::best, -1, Precision::fp32_strict});
+    enqueue_gemm_batch(context, slabs, plan.batch);
+    if (left > 0) enqueue_gemm(context, rest, false);
 }
 
 }  // namespace tinyblas
