@@ -151,7 +151,7 @@ GemmChoice choose_by_file(const Context& context, GemmCall<T>& call) {
         return {};
     if (choice.kernel == GemmKernel::tuned) {
         if (choice.entry < 0) choice.entry = plans.tuned_entry;
-        call.plans.ring.chain = gemm_ring_one_chain;  // as it was measured
+        call.plans.ring.make_one_chain();  // as it was measured
     }
     call.tuning_line = line->number;
     return choice;
@@ -180,7 +180,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
         if constexpr (std::is_same_v<T, float>)
             if (gemm_table[entry].tile.is_ring()) {
                 call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
-                call.plans.ring.chain = gemm_ring_one_chain;  // as the rung promises
+                call.plans.ring.make_one_chain();  // as the rung promises
             }
         return {GemmKernel::tuned, entry};
     }
@@ -190,9 +190,9 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     if (choice.kernel != GemmKernel::none) return choice;
     choice = {GemmKernel::tuned, plans.tuned_entry};
     double least = plans.tuned_seconds;
-    if (std::is_same_v<T, float> &&
-        (!gemm_table[plans.tuned_entry].tile.is_ring() || plans.ring.chain == gemm_ring_one_chain))
-        least *= gemm_whole_chain_weight(k);
+    if (std::is_same_v<T, float>)
+        least *= gemm_table[plans.tuned_entry].tile.is_ring() ? plans.ring.weight(k)
+                                                              : gemm_whole_chain_weight(k);
     const auto consider = [&](GemmKernel kernel, const auto& plan, double seconds) {
         if (options.kernel == kernel) {
             require_fit(plan.fits, to_string(kernel), call);

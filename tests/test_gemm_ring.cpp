@@ -47,17 +47,52 @@ TEST_F(SmallGemmRing, EveryStorage) {
     EXPECT_EQ(met.size(), 4u);
 }
 
-/// With more than a tile for each multiprocessor, one warp brings all steps of what is copied.
-TEST_F(SmallGemmRing, TilesThatShareAMultiprocessor) {
+/// Of operands that are copied, warps share the first steps; one warp brings those that follow,
+/// which with more than a tile for each multiprocessor begin sooner.
+TEST_F(SmallGemmRing, StepsThatWarpsShare) {
     Matrix<float> little(1, 64, Memory::device);
     context.set_scratch(little.view().data, 64 * sizeof(float));
+    const auto check = [&](Shape shape, int a, int b) {
+        GemmProblem<float> p(shape, static_cast<std::uint64_t>(600 + shape.k + a + b), storages[a],
+                             storages[b]);
+        p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+        p.run(context, ring);
+        EXPECT_TRUE(chained(p)) << shape.m << ", " << shape.n << ", " << shape.k << ": " << a
+                                << ", " << b;
+    };
     for (const int a : {0, 1})
         for (const int b : {0, 1}) {
-            GemmProblem<float> p({772, 641, 101 + 2 * a}, static_cast<std::uint64_t>(600 + a + b),
-                                 storages[a], storages[b]);
-            p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+            check({772, 641, 101 + 2 * a}, a, b);
+            // The first operand alone by the copy engine, the second one, or neither.
+            for (const Shape shape : {Shape{68, 65, 60}, Shape{66, 68, 112}, Shape{70, 63, 113}})
+                check(shape, a, b);
+            for (const std::int64_t k : {3, 15, 17, 20, 95, 97, 193}) check({67, 70, k}, a, b);
+        }
+}
+
+/// As gemm makes it of a short k: of each four k a chain, in the order of k, where cuBLAS cuts k.
+TEST_F(SmallGemmRing, ChainsOfFour) {
+    EXPECT_TRUE(gemm_ring_in_fours(2000, 2000, 16, true));
+    EXPECT_FALSE(gemm_ring_in_fours(2000, 2000, 17, true));
+    EXPECT_TRUE(gemm_ring_in_fours(500, 460, 40, true));
+    EXPECT_FALSE(gemm_ring_in_fours(500, 461, 40, true));
+    EXPECT_FALSE(gemm_ring_in_fours(500, 460, 41, true));
+    EXPECT_FALSE(gemm_ring_in_fours(64, 64, 16, false));
+    for (const std::int64_t k : {3, 4, 7, 16, 21, 40})
+        for (const int layout : {0, 1, 2, 3}) {
+            GemmProblem<float> p({70, 66, k}, static_cast<std::uint64_t>(650 + k + layout),
+                                 storages[layout / 2], storages[layout % 2]);
+            p.fill([](Random& r) { return r.normal(); });
             p.run(context, ring);
-            EXPECT_TRUE(chained(p)) << a << ", " << b;
+            EXPECT_TRUE(chained(p)) << k << ", " << layout;  // asked for by its name
+
+            GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
+            call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
+            EXPECT_EQ(call.plans.ring.in_fours, call.a.column_stride == 1 || call.b.row_stride == 1)
+                << k << ", " << layout;
+            enqueue_gemm_tuned_ring(context, call);
+            p.c.download(context);
+            EXPECT_TRUE(in_chains(p, call.plans.ring.in_fours ? 4 : 0)) << k << ", " << layout;
         }
 }
 
@@ -226,15 +261,15 @@ TEST_F(SmallGemmRing, WhatIsPacked) {
     const auto* const somewhere = reinterpret_cast<const float*>(std::uintptr_t{1} << 20);
     const auto plan = [&](std::int64_t a_pitch, std::int64_t b_pitch, std::size_t most_scratch) {
         return plan_gemm_ring({1,
-                               {somewhere, 435, 125, a_pitch, 1},
-                               {somewhere, 125, 2686, b_pitch, 1},
+                               {somewhere, 435, 1025, a_pitch, 1},
+                               {somewhere, 1025, 2686, b_pitch, 1},
                                0,
                                {nullptr, 435, 2686, 2686, 1}},
                               most_scratch);
     };
-    constexpr std::size_t a_bytes = 448 * 125 * 4, b_bytes = 2688 * 125 * 4, any = 1u << 30;
-    const GemmRingPlan neither = plan(128, 2688, any), a = plan(125, 2688, any),
-                       b = plan(128, 2687, any), both = plan(125, 2687, any);
+    constexpr std::size_t a_bytes = 448 * 1025 * 4, b_bytes = 2688 * 1025 * 4, any = 1u << 30;
+    const GemmRingPlan neither = plan(1028, 2688, any), a = plan(1025, 2688, any),
+                       b = plan(1028, 2687, any), both = plan(1025, 2687, any);
     EXPECT_FALSE(neither.pack_a || neither.pack_b);
     EXPECT_EQ(neither.scratch_bytes, 0);
     EXPECT_TRUE(a.pack_a && !a.pack_b);
@@ -244,7 +279,7 @@ TEST_F(SmallGemmRing, WhatIsPacked) {
     EXPECT_TRUE(both.pack_a && both.pack_b);
     EXPECT_EQ(both.scratch_bytes, a_bytes + b_bytes);
     EXPECT_LT(neither.seconds, both.seconds);
-    const GemmRingPlan little = plan(125, 2687, a_bytes + b_bytes - 1);
+    const GemmRingPlan little = plan(1025, 2687, a_bytes + b_bytes - 1);
     EXPECT_FALSE(little.pack_a || little.pack_b);
     EXPECT_LT(both.seconds, little.seconds);
 }

@@ -68,7 +68,7 @@ struct GemmEntry {
 // clang-format off
 inline constexpr GemmEntry gemm_table[] = {
     // type            cc   fill    block m,n,k   warp m,n  thread m,n  stages  blocks  loaders, registers, loads  TFLOP/s, turn
-    {Scalar::float32, 90, 90,  0.05, { 64,  64, 16,  32, 32,   8, 4,  6,  4,  32, 0},       44.8, 0.6},
+    {Scalar::float32, 90, 90,  0.00, { 64,  64, 16,  32, 32,   8, 4,  6,  4,  32, 0},       44.8, 0.6},
     {Scalar::float32, 80, 999, 0.50, { 64, 128,  8,  32, 64,   8, 8,  4,  2},               44.2, 2.5},
     {Scalar::float32, 80, 999, 0.00, { 32,  32, 32,  16, 32,   4, 4,  3,  4},               31.7, 2.0},
     {Scalar::float64, 90, 90,  0.90, {128, 128,  8,  64, 32,   8, 8,  4,  1,  128, 72, 3, 6},  24.5, 6.0},
@@ -155,8 +155,19 @@ inline constexpr unsigned gemm_ring_one_chain = 0xFFFFFFFF;
 struct GemmRingPlan {
     bool pack_a = false, pack_b = false;
     unsigned chain = gemm_ring_one_chain;
+    bool in_fours = false;  // a chain for each four k
     std::size_t scratch_bytes = 0;
     double seconds = 0;  // estimated, on an H200
+
+    constexpr void make_one_chain() {
+        chain = gemm_ring_one_chain;
+        in_fours = false;
+    }
+    /// See gemm_chain_weight(). Of a longer k, fours err up to a tenth more than the rung sliced.
+    constexpr double weight(std::int64_t k) const {
+        if (in_fours) return k > 16 ? 1.05 : 1;
+        return chain == gemm_ring_one_chain ? gemm_whole_chain_weight(k) : 1;
+    }
 };
 
 /// That entry's tiles of `count` products, for each multiprocessor of an H200.
@@ -178,22 +189,31 @@ constexpr unsigned gemm_ring_chain(std::int64_t m, std::int64_t n, std::int64_t 
     return static_cast<unsigned>((steps + chains - 1) / chains);
 }
 
-/// Whether each warp brings one of the first steps where operands are copied: a multiprocessor has
-/// no other tile to multiply meanwhile. Where neither lies along k, code for it makes the loader's
-/// main loop 4 % slower.
-constexpr bool gemm_ring_all_begin(std::int64_t m, std::int64_t n, std::int64_t k,
-                                   std::int64_t count) {
-    return gemm_ring_tiles_each(m, n, count) == 1 && k > gemm_table[0].tile.block_k;
+/// Whether it makes a chain of each four k, to be as exact as cuBLAS: that cuts the k of so few
+/// elements of C, unless neither operand lies along k (cuBLAS 13.1, by its errors and times).
+constexpr bool gemm_ring_in_fours(std::int64_t m, std::int64_t n, std::int64_t k, bool along_k) {
+    constexpr std::int64_t most = 230'000;
+    return along_k && (k <= 16 || (k <= 40 && m <= most && n <= most && m * n <= most));
+}
+
+/// Of operands that are copied by elements, in how many first steps that entry's multiplying warps
+/// share the copies: there is nothing to multiply yet, unless a multiprocessor has other tiles.
+constexpr unsigned gemm_ring_shared_steps(std::int64_t tiles_each) {
+    return tiles_each == 1 ? 6 : 4;
+}
+
+/// Whether tiles of one product follow each other on a multiprocessor.
+constexpr bool gemm_ring_tiles_follow(std::int64_t tiles_each) {
+    return tiles_each > gemm_table[0].tile.min_blocks;
 }
 
 /// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
 /// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
 /// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
 /// smaller, and of a tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a
-/// tile, which has to fetch them: fitted to 12 batches; elements to 170, of both operands of a
-/// single product to 240. How much longer a k takes where A, B or both lie along k (`a_along_k`,
-/// `b_along_k`), and both of a batch whose blocks follow each other and fill what others leave;
-/// elements then come from many lines at once.
+/// tile, which has to fetch them: fitted to 12 batches; elements to 170. How much longer a k takes
+/// where A, B or both lie along k (`a_along_k`, `b_along_k`), and both of a batch whose blocks
+/// follow each other and fill what others leave; elements then come from many lines at once.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
@@ -204,27 +224,67 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15},
                                {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15},
                                {2.9, 0.028, 0.023, 0.25, 1.13, 1.22, 1.37, 1.37},
-                               {2.9, 0.028, 0.0238, 0.25, 1.13, 1.5, 1.37, 1.37},
-                               {2.9, 0.028, 0.0238, 0.25, 1.2, 1.37, 1.35, 1.35}};
-    const bool of_batch = loads != GemmRingLoads::elements || count > 1;
-    const Times& time = times[of_batch ? static_cast<int>(loads) : 5];
+                               {2.9, 0.028, 0.0238, 0.25, 1.13, 1.5, 1.37, 1.37}};
+    const Times& time = times[static_cast<int>(loads)];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
     const auto lines = static_cast<double>((k + block_k - 1) / block_k * block_k);
     const bool follow = each > gemm_table[0].tile.min_blocks;
-    // Two tiles of a product for each multiprocessor leave it a little idle.
-    const bool idle = each == 2 && count == 1 && loads == GemmRingLoads::mapped;
-    const double shares = time.load * each * (follow ? 0.95 : idle ? 1.02 : 1);
+    const double shares = time.load * each * (follow ? 0.95 : 1);
     const double of_k = shares > time.latency ? shares : time.latency;
-    const double both = follow && count > 1 ? time.both_follow : time.both;
-    const double as_they_lie = a_along_k && b_along_k ? both
+    const double as_they_lie = a_along_k && b_along_k ? (follow ? time.both_follow : time.both)
                                : a_along_k            ? time.a
                                : b_along_k            ? time.b
                                                       : 1;
-    const bool soon = loads >= GemmRingLoads::elements_of_one && (a_along_k || b_along_k) &&
-                      gemm_ring_all_begin(m, n, k, count);
+    const bool soon = loads >= GemmRingLoads::elements_of_one && each == 1 && k > block_k;
     return time.start - (soon ? 0.4 : 0) + lines * of_k * as_they_lie + time.tile * each +
            (follow ? 1.3 + 0.35 * each : 0);
+}
+
+/// How an operand of one product comes to that entry.
+struct GemmRingWay {
+    bool along_k, by_elements;
+};
+/// The same for one product, fitted to 1,000 on an H200, with a k of 4 to 2,900: where tiles follow
+/// each other, and where they do not.
+constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
+                                        GemmRingWay a, GemmRingWay b, bool in_fours) {
+    struct Times {
+        double start, tile, ragged, load, tail;  // tail: of a k, however many tiles there are
+        double a, b, both;
+        // Of operands by elements: of a tile, and how much longer a k takes, first and later.
+        double tile_along, tile_across, first, along, across;
+    };
+    constexpr Times few = {1.03,  0.646, 0.12,  0.0223, 0,     1.076, 1.144,
+                           1.269, 0.089, 0.123, 0,      0.153, 0.103};
+    constexpr Times many = {1.09, 0.583, 0, 0.0199, 0.0084, 1.024, 1.168,
+                            1.23, 0,     0, 0.154,  0.266,  0.121};
+    constexpr GemmTile t = gemm_table[0].tile;
+    const std::int64_t tiles_each = gemm_ring_tiles_each(m, n, 1);
+    const auto each = static_cast<double>(tiles_each);
+    const Times& time = gemm_ring_tiles_follow(tiles_each) ? many : few;
+    const std::int64_t lines = (k + t.block_k - 1) / t.block_k * t.block_k;
+    const std::int64_t shared = gemm_ring_shared_steps(tiles_each) * std::int64_t{t.block_k};
+    const bool by_elements = a.by_elements || b.by_elements;
+    const auto first = static_cast<double>(by_elements && lines > shared ? shared : lines);
+    const double later = static_cast<double>(lines) - first;
+    const int along = (a.by_elements && a.along_k) + (b.by_elements && b.along_k);
+    const int across = (a.by_elements && !a.along_k) + (b.by_elements && !b.along_k);
+    const double lie = a.along_k && b.along_k ? time.both
+                       : a.along_k            ? time.a
+                       : b.along_k            ? time.b
+                                              : 1;
+    // A k takes no less than `latency`; where the loader alone copies, than `loader`.
+    constexpr double latency = 0.0253;
+    const double loader = 0.0378 + 0.0048 * along + 0.0011 * across;
+    const double share = time.load * each;
+    const double copied = share * (lie + time.along * along + time.across * across);
+    return time.start +
+           each * (time.tile + time.tile_along * along + time.tile_across * across +
+                   (n % 4 == 0 ? 0 : time.ragged)) +
+           first * (share > latency ? share : latency) * (lie + time.first * (along + across)) +
+           later * (copied > loader ? copied : loader) + time.tail * static_cast<double>(lines) +
+           (in_fours ? 0.005 * each * static_cast<double>(lines) : 0);
 }
 /// To set sums aside after each chain and add them in the end.
 constexpr double gemm_ring_chains_microseconds(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -232,10 +292,10 @@ constexpr double gemm_ring_chains_microseconds(std::int64_t m, std::int64_t n, s
     const std::int64_t chains = k > chain ? (k + chain - 1) / chain : 0;
     return 0.15 * static_cast<double>(gemm_ring_tiles_each(m, n, 1) * chains);
 }
-/// Of its pre-pass, where each multiprocessor has so many tiles: of operands that the L2 cache
-/// holds, other than those of the rung pipelined. What few tiles wait for goes on meanwhile.
-constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes, std::int64_t each) {
-    return (each < 3 ? 1.3 : 2) + 2 * static_cast<double>(packed_bytes) / 6e6;
+/// Of its pre-pass, before tiles that follow each other (`follow`) or do not.
+constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes, bool follow) {
+    const double megabytes = 1e-6 * static_cast<double>(packed_bytes);
+    return follow ? 3 + 0.6 * megabytes : 1.2 + 0.33 * megabytes;
 }
 
 /// Estimated seconds of an entry for m x n x k. Turns follow each other, in each of which a
@@ -244,7 +304,7 @@ constexpr double gemm_ring_pack_microseconds(std::size_t packed_bytes, std::int6
 constexpr double gemm_tuned_seconds(const GemmEntry& entry, int multiprocessors, std::int64_t m,
                                     std::int64_t n, std::int64_t k) {
     if (entry.tile.is_ring())
-        return 1e-6 * gemm_ring_microseconds(m, n, k, 1, GemmRingLoads::mapped, true, false);
+        return 1e-6 * gemm_ring_microseconds(m, n, k, {true, false}, {false, false}, false);
     constexpr double launch = 2e-6, alone = 1.4;
     constexpr int measured_on = 132;  // multiprocessors
     const GemmTile& t = entry.tile;

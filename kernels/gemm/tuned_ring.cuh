@@ -9,8 +9,8 @@
 //                operand: of batches, lines not 16-byte aligned; one product's operands are packed
 //                first (gemm_tuned_ring.cu)
 //
-// Where a multiprocessor has one tile, each warp copies one of the first steps: nothing else is to
-// be multiplied meanwhile.
+// Of operands that are copied, the multipliers share the first steps' elements, so that nothing
+// waits for one warp; it brings the others, and arrives for all.
 //
 // Where arrays of pointers say where matrices are, a kernel before may write the copy engine's
 // maps.
@@ -22,7 +22,8 @@
 //   otherwise    16 lines of 64
 //
 // A thread has 8 x 4 of C, and loads 4 k at a time: 12 vectors for 128 multiply-adds. A sum is one
-// chain in the order of k, or of some chains, set aside in shared memory until the end. Limit: of
+// chain in the order of k; or of a long k some chains, set aside in shared memory until the end; or
+// of a short k a chain for each four k, added as they come, a quarter more arithmetic. Limit: of
 // the main loop's instructions 87 % are multiply-adds, 85 % where both operands lie along k; where
 // a warp copies elements, that one.
 #pragma once
@@ -57,11 +58,12 @@ struct GemmRingWork {
     GemmRingMap a, b;
     unsigned tiles_m;
     unsigned chain;  // steps of a chain of multiply-adds
+    bool in_fours;   // a chain for each four k: of one product of which an operand lies along k
     // Whether the next kernel's blocks get no places until all of this one's have ended: where
     // these leave room for few others, the next ones would gather on multiprocessors that are done
     // first.
     bool late_dependents;
-    bool all_begin;         // see gemm_ring_all_begin()
+    unsigned shared_steps;  // see gemm_ring_shared_steps(); 0: none, as where `maps` are written
     device::TileMap* maps;  // by pointers: of all A, then of all B; or null
     Divisor below{tiles_m};
 
@@ -71,6 +73,10 @@ struct GemmRingWork {
         return static_cast<unsigned>((x.k() + block_k - 1) / block_k);
     }
     __host__ __device__ constexpr bool sets_aside() const { return chain < steps(); }
+    /// Steps whose copies the multipliers share.
+    __host__ __device__ constexpr unsigned first_steps() const {
+        return shared_steps < steps() ? shared_steps : steps();
+    }
 };
 
 struct GemmRingShared {
@@ -233,6 +239,50 @@ class GemmRingLoader {
     const float* from_;
 };
 
+/// A multiplying warp's share of an operand's first tiles, by elements: a quarter of the rows where
+/// these lie along k (`along_k`), two at once, else of the lines of k, in halves.
+template <bool along_k>
+class GemmRingShare {
+    static constexpr int extent = gemm_ring_tile.block_m, depth = gemm_ring_tile.block_k;
+    static constexpr int warps = gemm_ring_tile.multipliers() / 32;
+    static constexpr int copies = extent * depth / (32 * warps);
+    static_assert(extent == gemm_ring_tile.block_n && depth == 16 && extent == 64);
+
+  public:
+    /// `operand`: rows are the index that it shares with C, of which the tile's begin at `first`.
+    __device__ __forceinline__ GemmRingShare(const MatrixView<const float>& operand,
+                                             std::int64_t first, float* tiles, int warp, int lane)
+        : row_(along_k ? warp * (extent / warps) + lane / depth : lane),
+          p_(along_k ? lane % depth : warp * (depth / warps)),
+          rows_(operand.rows - first < extent ? static_cast<int>(operand.rows - first) : extent),
+          row_stride_(operand.row_stride),
+          column_stride_(operand.column_stride),
+          from_(operand.data + (first + row_) * row_stride_ + p_ * column_stride_),
+          to_(tiles) {}
+
+    /// Asks for the next tile, of which `columns` k exist; rows and k that do not are zero.
+    __device__ __forceinline__ void load(int stage, int columns) {
+        const auto to = to_ + stage * (extent * depth);
+#pragma unroll
+        for (int i = 0; i < copies; ++i) {
+            const int down = along_k ? 2 * i : i % 2 * 32, later = along_k ? 0 : i / 2;
+            const int row = row_ + down, p = p_ + later;
+            // Of the rows that lie along k, row / 2 % 4 is i % 4.
+            device::copy_async<1>(
+                to + (along_k ? row * depth + (p / 4 ^ i % 4) * 4 + p % 4 : p * extent + row),
+                from_ + down * row_stride_ + later * column_stride_,
+                row < rows_ && p < columns ? 1 : 0);
+        }
+        from_ += depth * column_stride_;
+    }
+
+  private:
+    int row_, p_, rows_;
+    std::int64_t row_stride_, column_stride_;
+    const float* from_;
+    device::SharedPointer<float> to_;
+};
+
 /// Asks the copy engine for the tile of a step.
 template <bool along_k>
 __device__ __forceinline__ void copy_ring_tile(float* to, const device::TileMap& map, int apart,
@@ -263,15 +313,16 @@ class GemmRingSums {
             for (int j = 0; j < n; ++j) sums_[i][j] = 0;
     }
 
-    /// A stage's 16 k.
+    /// A stage's 16 k; each four as a chain, then added (`in_fours`), or one after the other.
+    template <bool in_fours = false>
     __device__ __forceinline__ void multiply(int stage) {
         const auto a = a_ + stage * (t.block_k * t.block_m);
         const auto b = b_ + stage * (t.block_k * t.block_n);
         // Where both lie along k, too many addresses would be kept, and vectors: of so many rows at
         // a time, so many times 4 k without a turn of a loop.
         constexpr bool both = a_along_k && b_along_k;
-        constexpr int rows = both ? m / 2 : m;
-#pragma unroll(both ? 2 : 4)
+        constexpr int rows = both || in_fours ? m / 2 : m;
+#pragma unroll(in_fours ? 1 : both ? 2 : 4)
         for (int p = 0; p < t.block_k; p += 4) {
             float b_values[4][4];
 #pragma unroll
@@ -283,16 +334,39 @@ class GemmRingSums {
             for (int first = 0; first < m; first += rows) {
                 float a_values[rows][4];
                 load_a<rows>(a_values, a, p, first);
+                const auto b_value = [&](int q, int j) {
+                    return b_along_k ? b_values[j][q] : b_values[q][j];
+                };
+                if constexpr (in_fours) {
+                    float fours[rows][n];
 #pragma unroll
-                for (int q = 0; q < 4; ++q)
+                    for (int q = 0; q < 4; ++q)
+#pragma unroll
+                        for (int i = 0; i < rows; ++i)
+#pragma unroll
+                            for (int j = 0; j < n; ++j) {
+                                if (q == 0)
+                                    fours[i][j] = a_values[i][0] * b_value(0, j);
+                                else
+                                    device::multiply_add(fours[i][j], a_values[i][q],
+                                                         b_value(q, j));
+                            }
 #pragma unroll
                     for (int i = 0; i < rows; ++i)
 #pragma unroll
-                        for (int turn = 0; turn < n; ++turn) {
-                            const int j = i % 2 == 0 ? n - 1 - turn : turn;
-                            device::multiply_add(sums_[first + i][j], a_values[i][q],
-                                                 b_along_k ? b_values[j][q] : b_values[q][j]);
-                        }
+                        for (int j = 0; j < n; ++j) sums_[first + i][j] += fours[i][j];
+                } else {
+#pragma unroll
+                    for (int q = 0; q < 4; ++q)
+#pragma unroll
+                        for (int i = 0; i < rows; ++i)
+#pragma unroll
+                            for (int turn = 0; turn < n; ++turn) {
+                                const int j = i % 2 == 0 ? n - 1 - turn : turn;
+                                device::multiply_add(sums_[first + i][j], a_values[i][q],
+                                                     b_value(q, j));
+                            }
+                }
             }
         }
     }
@@ -471,9 +545,10 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     auto& shared = work.sets_aside() ? device::large_shared<GemmRingChainsShared>().own
                                      : device::large_shared<GemmRingShared>();
     const GemmRingBlockMaps maps(work);
+    const unsigned copying = work.shared_steps > 0 ? t.multipliers() : t.loaders;  // threads
     if (threadIdx.x == 0) {
-        // One of the loader's lanes arrives for the copy engine, each for its own copies.
-        const unsigned loaders = (maps.any() ? 1 : 0) + (maps.all() ? 0 : t.loaders);
+        // One of the loader's lanes arrives for the copy engine, each thread for its own copies.
+        const unsigned loaders = (maps.any() ? 1 : 0) + (maps.all() ? 0 : copying);
         GemmRing ring(shared, 0);
         for (int stage = 0; stage < t.stages; ++stage, ring.advance()) {
             device::make_barrier(ring.full(), loaders);
@@ -494,7 +569,6 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
     const int warp = __shfl_sync(0xFFFFFFFF, static_cast<int>(threadIdx.x) / 32, 0);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     constexpr int loading = t.multipliers() / 32;  // the loader's number
-    const bool all_begin = (a_along_k || b_along_k) && work.all_begin && !maps.all();
     if (work.all_mapped() && !work.maps) {
         if (warp == loading) {
             if (lane > 0) return;
@@ -510,20 +584,33 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
             }
             return;
         }
-    } else if (warp == loading || all_begin) {
+    } else if (warp == loading) {
         if (maps.all() && lane > 0) return;
-        unsigned step = all_begin ? warp : 0;
-        const unsigned end = warp == loading || step >= steps ? steps : step + 1;
-        GemmRing ring(shared, 1, static_cast<int>(step));
-        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, step, shared.a[0], lane);
-        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, step, shared.b[0],
-                                    lane);
         if (work.maps && lane == 0) {
             if (maps.a) device::acquire_tile_map(maps.a);
             if (maps.b) device::acquire_tile_map(maps.b);
         }
+        GemmRing ring(shared, 1);
+        unsigned step = 0;
         const unsigned bytes =
             (maps.a ? sizeof shared.a[0] : 0) + (maps.b ? sizeof shared.b[0] : 0);
+        const auto ask_engine = [&] {
+            if (bytes == 0 || lane > 0) return;
+            device::arrive_expecting(ring.full(), bytes);
+            if (maps.a)
+                copy_ring_tile<a_along_k>(shared.a[ring.stage()], *maps.a, work.a.apart, corner.i,
+                                          step, ring);
+            if (maps.b)
+                copy_ring_tile<b_along_k>(shared.b[ring.stage()], *maps.b, work.b.apart, corner.j,
+                                          step, ring);
+        };
+        const unsigned first = work.first_steps();
+        const unsigned missing = copying - t.loaders;  // threads that arrived for the first steps
+#pragma unroll 1
+        for (; step < first; ++step, ring.advance()) ask_engine();
+        GemmRingLoader<a_along_k> a(x.a.at(blockIdx.y), corner.i, step, shared.a[0], lane);
+        GemmRingLoader<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, step, shared.b[0],
+                                    lane);
         // Whole steps have loops of their own, and such as come by elements alone: few branches.
         const auto bring = [&]<bool whole, bool elements>(std::bool_constant<whole>,
                                                           std::bool_constant<elements>,
@@ -534,47 +621,67 @@ __global__ void __launch_bounds__(gemm_ring_tile.threads(), gemm_ring_tile.min_b
                 const std::int64_t left = k - std::int64_t{step} * depth;
                 const int columns = whole || left > depth ? depth : static_cast<int>(left);
                 ring.wait_empty();
-                if (!elements && bytes > 0 && lane == 0) {
-                    device::arrive_expecting(ring.full(), bytes);
-                    if (maps.a)
-                        copy_ring_tile<a_along_k>(shared.a[ring.stage()], *maps.a, work.a.apart,
-                                                  corner.i, step, ring);
-                    if (maps.b)
-                        copy_ring_tile<b_along_k>(shared.b[ring.stage()], *maps.b, work.b.apart,
-                                                  corner.j, step, ring);
-                }
+                if (!elements) ask_engine();
                 if (elements || !maps.a) a.template load<whole, elements>(ring.stage(), columns);
                 if (elements || !maps.b) b.template load<whole, elements>(ring.stage(), columns);
-                if (elements || !maps.all()) device::arrive_when_copied(ring.full());
+                if (elements || !maps.all()) {
+                    device::arrive_when_copied(ring.full());
+                    if (missing > 0 && lane == 0) device::arrive_for(ring.full(), missing);
+                }
             }
         };
         const std::true_type yes;
         const std::false_type no;
         if ((maps.a || a.in_lines()) && (maps.b || b.in_lines())) {
             const auto all_whole = static_cast<unsigned>(k / t.block_k);
-            const unsigned whole = end < all_whole ? end : all_whole;
             if (!maps.any() && a.by_elements() && b.by_elements())
-                bring(yes, yes, whole);
+                bring(yes, yes, all_whole);
             else
-                bring(yes, no, whole);
+                bring(yes, no, all_whole);
         }
-        bring(no, no, end);
-        if (warp == loading) return;
+        bring(no, no, steps);
+        return;
+    } else if (work.shared_steps > 0) {
+        GemmRingShare<a_along_k> a(x.a.at(blockIdx.y), corner.i, shared.a[0], warp, lane);
+        GemmRingShare<b_along_k> b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b[0], warp,
+                                   lane);
+        GemmRing ring(shared, 1);
+        const auto last = static_cast<int>(work.first_steps());
+#pragma unroll 1
+        for (int step = 0; step < last; ++step, ring.advance()) {
+            const int columns = static_cast<int>(k < (1 << 20) ? k : 1 << 20) - step * t.block_k;
+            if (!maps.a) a.load(step, columns);
+            if (!maps.b) b.load(step, columns);
+            device::arrive_when_copied(ring.full());
+        }
     }
     GemmRing ring(shared, 0);
     GemmRingSums<a_along_k, b_along_k> sums(static_cast<int>(threadIdx.x), shared);
     device::SharedAddress left = ring.before_first();  // the stage before: see device::arrive()
+    const auto wait = [&] {
+        ring.wait_full();
+        device::arrive(left);
+        left = ring.empty();
+    };
+    if ((a_along_k || b_along_k) && work.in_fours) {
 #pragma unroll 1
-    for (unsigned step = 0; step < steps;) {
-        const unsigned first = step, end = first + work.chain < steps ? first + work.chain : steps;
-#pragma unroll 1
-        for (; step < end; ++step, ring.advance()) {
-            ring.wait_full();
-            device::arrive(left);
-            left = ring.empty();
-            sums.multiply(ring.stage());
+        for (unsigned step = 0; step < steps; ++step, ring.advance()) {
+            wait();
+            sums.template multiply<true>(ring.stage());
         }
-        if (end < steps) sums.set_aside(device::large_shared<GemmRingChainsShared>(), first == 0);
+    } else {
+#pragma unroll 1
+        for (unsigned step = 0; step < steps;) {
+            const unsigned first = step,
+                           end = first + work.chain < steps ? first + work.chain : steps;
+#pragma unroll 1
+            for (; step < end; ++step, ring.advance()) {
+                wait();
+                sums.multiply(ring.stage());
+            }
+            if (end < steps)
+                sums.set_aside(device::large_shared<GemmRingChainsShared>(), first == 0);
+        }
     }
     if (work.chain < steps) sums.add_aside(device::large_shared<GemmRingChainsShared>());
     // Found out anew rather than kept in registers through the main loop.

@@ -601,6 +601,11 @@ __device__ __forceinline__ void publish_barriers() {
 __device__ __forceinline__ void arrive(SharedAddress barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+/// Arrives for `count` threads.
+__device__ __forceinline__ void arrive_for(SharedAddress barrier, unsigned count) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count)
+                 : "memory");
+}
 /// Arrives, and announces bytes that copies will bring.
 __device__ __forceinline__ void arrive_expecting(SharedAddress barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

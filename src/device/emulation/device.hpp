@@ -377,6 +377,11 @@ inline void arrive(SharedAddress barrier, Place place = Place::here()) {
     arrive_expecting(barrier, 0, place);
 }
 
+/// Arrives for `count` threads.
+inline void arrive_for(SharedAddress barrier, unsigned count, Place place = Place::here()) {
+    for (unsigned i = 0; i < count; ++i) arrive(barrier, place);
+}
+
 /// Arrives at a barrier once all copies that the calling thread has started so far are there:
 /// they are made at once.
 inline void arrive_when_copied(SharedAddress barrier, Place place = Place::here()) {
