@@ -6,8 +6,8 @@
 //   multipliers  4 warps, 32 x 32 of the tile each       [s][s][s][s][s][s]  stages of 16 k, each
 //   loader       1 warp: it asks the copy engine, or copies 16 bytes          with barriers of its
 //                or elements at a time where that one cannot read an          own
-//                operand: of batches, lines not 16-byte aligned; one product's operands are packed
-//                first (gemm_tuned_ring.cu)
+//                operand: lines not 16-byte aligned. Of a longer k, one product's operands are
+//                packed first (gemm_tuned_ring.cu)
 //
 // Of operands that are copied, the multipliers share the first steps' elements, so that nothing
 // waits for one warp; it brings the others, and arrives for all.
