@@ -71,7 +71,7 @@ std::vector<GemmOptions> candidates(const Context& context, const Shape& shape) 
     if (type == Scalar::float32) {
         add(GemmKernel::sliced);
         add(GemmKernel::pipelined);
-        if (plan_gemm_skinny(shape.m, shape.n, shape.k, true).fits) add(GemmKernel::skinny);
+        if (plan_gemm_skinny(shape.m, shape.n, shape.k, {true, true}).fits) add(GemmKernel::skinny);
     } else {
         add(GemmKernel::tensor);
     }

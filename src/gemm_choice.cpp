@@ -90,9 +90,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
                 if (!tuned.tile.is_ring()) plans.tuned_seconds *= 1.3;
                 plans.sliced.seconds *= 1.05;
             }
-            // So does the rung skinny, whatever the extents: measured from 40 x 2 x 8 on.
-            if (call.c.columns % 4 != 0) plans.skinny.seconds += 1.2e-6;
-            // And the rung pipelined, as it stores C; a large one takes it longer in any case.
+            // So does the rung pipelined, as it stores C; a large one takes it longer in any case.
             const double bytes_of_c =
                 4 * static_cast<double>(call.c.rows) * static_cast<double>(call.c.columns);
             plans.pipelined.seconds += bytes_of_c * (call.c.columns % 4 != 0 ? 0.15e-12

@@ -17,20 +17,30 @@ bool along_k(const MatrixView<const float>& operand) {
     return size(operand.column_stride) <= size(operand.row_stride);
 }
 
-/// Whether lines of neighbours can be read 16 bytes at a time, wherever the operand begins.
-bool in_vectors(const MatrixView<const float>& operand) {
-    const auto [stride, line_stride] = along_k(operand)
-                                           ? std::pair(operand.column_stride, operand.row_stride)
-                                           : std::pair(operand.row_stride, operand.column_stride);
-    return stride == 1 && line_stride % 4 == 0;
-}
+/// Lines of neighbours: their length, and from element to element and line to line.
+struct Lines {
+    std::int64_t length, stride, apart;
+
+    explicit Lines(const MatrixView<const float>& x)
+        : length(along_k(x) ? x.columns : x.rows),
+          stride(along_k(x) ? x.column_stride : x.row_stride),
+          apart(along_k(x) ? x.row_stride : x.column_stride) {}
+    /// Whether they can be read 16 bytes at a time, wherever the operand begins.
+    bool in_vectors() const { return stride == 1 && apart % 4 == 0; }
+    /// Whether only what lies between them keeps them from that.
+    bool are_odd() const { return length % 4 == 0 && !in_vectors(); }
+};
 
 }  // namespace
 
 GemmSkinnyPlan plan_gemm_skinny(const GemmCall<float>& call) {
     const std::int64_t m = call.c.rows, n = call.c.columns;
-    // How C lies does not count: the choice, and with it the bits, should not depend on that.
-    return plan_gemm_skinny(m, n, call.a.columns, in_vectors(n > m ? call.b.transposed() : call.a));
+    const MatrixView<const float> a = call.a, b = call.b.transposed(), longer = n > m ? b : a;
+    // How C lies does not count: the choice, and with it the bits, should not depend on that. It is
+    // supposed to lie as the operands do.
+    const bool c_vectors = n % 4 == 0 && !Lines(a).are_odd() && !Lines(b).are_odd();
+    return plan_gemm_skinny(m, n, call.a.columns,
+                            {along_k(longer), Lines(longer).in_vectors(), c_vectors});
 }
 
 void enqueue_gemm_skinny(Context& context, const GemmCall<float>& call,

@@ -65,9 +65,9 @@ class GemmPipelined : public testing::Test {
             }
     }
     /// How all of a call's tiles are cut, among so many blocks. `helped`: the tiles whose last
-    /// steps one block has. `each`: the pieces of a tile, for a block each, or of those tiles that
-    /// make no full turn of `blocks`. If both are 0, all blocks have as many steps, but for the
-    /// `margin`. `chain`: as a workload has it.
+    /// steps one block has. `each`: the pieces of a tile, for a block each. Or, of both, of those
+    /// tiles that make no full turn of `blocks`. If both are 0, all blocks have as many steps, but
+    /// for the `margin`. `chain`: as a workload has it.
     struct Cut {
         unsigned blocks = 0;
         bool sums_apart = false;
@@ -81,15 +81,21 @@ class GemmPipelined : public testing::Test {
             plan.sums_apart = how.sums_apart;
             PipelinedWorkload& load = plan.load;
             const unsigned tiles = load.tiles_m * load.tiles_n;
-            if (how.helped > 0) how.blocks = tiles + (tiles + how.helped - 1) / how.helped;
+            if (how.helped > 0 && how.blocks == 0)
+                how.blocks = tiles + (tiles + how.helped - 1) / how.helped;
             if (how.each > 0 && how.blocks == 0) how.blocks = tiles * how.each;
-            const unsigned cut = how.each > 0 && how.blocks < tiles ? tiles % how.blocks : tiles;
+            const bool in_turns = how.helped + how.each > 0 && how.blocks < tiles;
+            const unsigned cut = in_turns ? tiles % how.blocks : tiles;
             load = {load.tiles_m, load.tiles_n, cut, load.steps, how.blocks, how.margin};
             if (how.each > 0) load.cut_each(how.each = std::min(how.each, how.blocks / cut));
-            EXPECT_GE(load.cut * load.steps, how.each > 0 ? load.cut * how.each : 2 * how.blocks);
+            EXPECT_GE(load.cut * load.steps, how.each > 0     ? load.cut * how.each
+                                             : how.helped > 0 ? 3 * load.cut
+                                                              : 2 * how.blocks);
             if (how.helped > 0) {
                 load.own = load.steps - 2;
                 load.helped = how.helped;
+                load.whole = in_turns ? tiles / how.blocks : 0;
+                EXPECT_GE((how.blocks - cut) * how.helped, cut);
             }
             load.chain = how.chain;
             const GemmTile t = plan.form.tile();
@@ -578,6 +584,28 @@ TEST_F(GemmPipelined, ExactWhereEachTileHasAsManyPieces) {
             }
 }
 
+/// Blocks that would have no tile have the last steps of some others': in the only turn, and in the
+/// last one.
+TEST_F(GemmPipelined, ExactWhereBlocksHelp) {
+    struct Case {
+        Shape shape;
+        unsigned blocks, helped, chain;
+    };
+    for (const auto forms : {PipelinedForms::whole, PipelinedForms::sliced})
+        for (const Case& one : {Case{{130, 300, 200}, 0, 3, 0}, Case{{129, 67, 330}, 0, 2, 2},
+                                Case{{260, 600, 330}, 4, 1, 2}, Case{{390, 600, 200}, 7, 3, 0}})
+            for (const int a : {0, 1, 3}) {
+                auto p = of_integers(one.shape, one.helped + static_cast<std::uint64_t>(a),
+                                     storages[a], storages[0], a != 1);
+                const PipelinedWorkload load = run_cut(
+                    p, forms, {.blocks = one.blocks, .helped = one.helped, .chain = one.chain},
+                    a == 1 && one.blocks == 0);
+                EXPECT_EQ(load.whole > 0, one.blocks > 0);
+                EXPECT_TRUE(exact(p)) << load.helped << " helped, " << load.whole << " whole, "
+                                      << static_cast<int>(forms) << ", " << a;
+            }
+}
+
 /// Padding and gaps never meet an Inf: k ends within a step.
 TEST_F(GemmPipelined, InfAtTheEndOfKStaysInItsRow) {
     for (const Shape shape : {Shape{130, 260, 35}, Shape{64, 100, 17}}) {
@@ -622,14 +650,16 @@ TEST_F(GemmPipelined, AlphaOfInfGivesInf) {
 TEST_F(GemmPipelined, AnElementIsTheSumOfItsPiecesChains) {
     GemmProblem<float> p({70, 30, 700}, 9);
     p.fill([](Random& r) { return r.normal(); });
-    for (const Cut& how : {Cut{.blocks = 5}, Cut{.blocks = 2, .chain = 4},
-                           Cut{.blocks = 1, .chain = 9}, Cut{.blocks = 1, .chain = 30}}) {
+    for (const Cut& how :
+         {Cut{.blocks = 5}, Cut{.blocks = 2, .chain = 4}, Cut{.blocks = 1, .chain = 9},
+          Cut{.blocks = 1, .chain = 30}, Cut{.helped = 1, .chain = 9}}) {
         const PipelinedWorkload load = run_cut(p, PipelinedForms::whole, how);
         for (std::int64_t i = 0; i < 70; ++i)
             for (std::int64_t j = 0; j < 30; ++j) {
                 float whole = 0;
                 for (unsigned block = 0; block < load.blocks; ++block) {
-                    const PipelinedPiece piece = load.piece(block, 0);
+                    const PipelinedPiece piece =
+                        how.helped > 0 ? load.helped_piece(block, 0) : load.piece(block, 0);
                     float of_piece = 0;
                     for (unsigned first = piece.first, end; first < piece.last; first = end) {
                         end = first + how.chain + (first == piece.first && i >= 64 ? 2 : 0);
@@ -820,6 +850,27 @@ TEST(GemmPipelinedPlan, BlocksThatWouldIdleHelpOthers) {
     EXPECT_EQ(short_k.load.own, 0u);
     EXPECT_TRUE(plan(1024).form.sliced);
     EXPECT_EQ(plan(1024).load.cut, 0u);  // 128 tiles
+    // Whole tiles, too, and after turns of these; but of 2048 squares a helper would have 32.
+    const auto mapped = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return plan_gemm_pipelined(m, n, k, L::mapped, L::mapped, std::size_t{1} << 40);
+    };
+    const GemmPipelinedPlan whole = mapped(1408, 2304, 1280);
+    EXPECT_FALSE(whole.form.sliced);
+    EXPECT_EQ(whole.load.whole, 0u);
+    EXPECT_EQ(whole.load.own, 61u);  // of 80
+    EXPECT_EQ(whole.load.helped, 3u);
+    EXPECT_NO_FATAL_FAILURE(check(whole));
+    const GemmPipelinedPlan last = mapped(4900, 3924, 512);
+    EXPECT_EQ(last.load.whole, 4u);
+    EXPECT_EQ(last.load.cut, 39u * 16 - 4 * 132);
+    EXPECT_EQ(last.load.helped, 3u);
+    EXPECT_NO_FATAL_FAILURE(check(last));
+    const GemmPipelinedPlan sliced = mapped(640, 2816, 2048);
+    EXPECT_TRUE(sliced.form.sliced);
+    EXPECT_EQ(sliced.load.whole, 1u);
+    EXPECT_EQ(sliced.load.own, 22u);  // of 32
+    EXPECT_NO_FATAL_FAILURE(check(sliced));
+    EXPECT_EQ(mapped(2048, 2048, 2048).load.own, 0u);
     EXPECT_FALSE(plan(4096).form.sliced);
 }
 

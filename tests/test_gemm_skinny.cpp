@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gemm_problem.hpp"
+#include "gemm_skinny.hpp"
 #include "kernels/gemm/skinny_plan.hpp"
 #include "needs_90.hpp"
 
@@ -118,8 +119,8 @@ TEST(SmallGemmSkinnyPlan, TakesNarrowProductsAlikeBothWays) {
     for (const std::int64_t n : {1, 16, 17, 32, 33, 64})
         for (const std::int64_t m : {64, 100, 4096, 1 << 20})
             for (const std::int64_t k : {1, 32, 128}) {
-                const GemmSkinnyPlan tall = plan_gemm_skinny(m, n, k, true);
-                const GemmSkinnyPlan wide = plan_gemm_skinny(n, m, k, true);
+                const GemmSkinnyPlan tall = plan_gemm_skinny(m, n, k, {true, true});
+                const GemmSkinnyPlan wide = plan_gemm_skinny(n, m, k, {true, true});
                 ASSERT_TRUE(tall.fits && wide.fits);
                 EXPECT_FALSE(tall.turned);
                 EXPECT_EQ(wide.turned, n != m);
@@ -127,13 +128,28 @@ TEST(SmallGemmSkinnyPlan, TakesNarrowProductsAlikeBothWays) {
                 EXPECT_GE(gemm_skinny_table[tall.entry].columns, n);
                 EXPECT_EQ(tall.seconds, wide.seconds);
                 EXPECT_GT(tall.seconds, 1e-6);
-                EXPECT_GT(plan_gemm_skinny(m, n, k, false).seconds, tall.seconds);
+                for (const GemmSkinnyLayout slower :
+                     {GemmSkinnyLayout{true, false}, GemmSkinnyLayout{true, true, false}})
+                    EXPECT_GT(plan_gemm_skinny(m, n, k, slower).seconds, tall.seconds);
             }
-    EXPECT_FALSE(plan_gemm_skinny(65, 65, 1, true).fits);
-    EXPECT_FALSE(plan_gemm_skinny(100, 64, 129, true).fits);
-    EXPECT_TRUE(plan_gemm_skinny(100, 32, 512, true).fits);
-    EXPECT_FALSE(plan_gemm_skinny(100, 32, 513, true).fits);
-    EXPECT_FALSE(plan_gemm_skinny((std::int64_t{1} << 35) + 1, 2, 1, true).fits);
+    EXPECT_FALSE(plan_gemm_skinny(65, 65, 1, {true, true}).fits);
+    EXPECT_FALSE(plan_gemm_skinny(100, 64, 129, {true, true}).fits);
+    EXPECT_TRUE(plan_gemm_skinny(100, 32, 512, {true, true}).fits);
+    EXPECT_FALSE(plan_gemm_skinny(100, 32, 513, {true, true}).fits);
+    EXPECT_FALSE(plan_gemm_skinny((std::int64_t{1} << 35) + 1, 2, 1, {true, true}).fits);
+}
+
+/// How C lies does not count: it is supposed to lie as the operands do.
+TEST(SmallGemmSkinnyPlan, SupposesHowCLies) {
+    const auto seconds = [](std::int64_t of_a, std::int64_t of_b, std::int64_t of_c) {
+        const MatrixView<const float> a{nullptr, 4096, 8, of_a, 1}, b{nullptr, 8, 12, of_b, 1};
+        const MatrixView<float> c{nullptr, 4096, 12, of_c, 1};
+        return plan_gemm_skinny(GemmCall<float>{1, a, b, 0, c}).seconds;
+    };
+    EXPECT_EQ(seconds(8, 12, 13), seconds(8, 12, 12));
+    EXPECT_GT(seconds(8, 13, 12), seconds(8, 12, 12));
+    EXPECT_EQ(seconds(8, 16, 12), seconds(8, 12, 12));
+    EXPECT_GT(seconds(9, 13, 12), seconds(8, 13, 12));
 }
 
 }  // namespace

@@ -142,6 +142,8 @@ struct PipelinedWorkload {
     }
     /// The same if `own` is not 0.
     constexpr PipelinedPiece helped_piece(unsigned block, unsigned number) const {
+        if (number < whole) return whole_piece(cut + block, number);
+        number -= whole;
         if (block < cut) return {block, 0, number == 0 ? own : 0};
         const unsigned tile = (block - cut) * helped + number;
         return {tile, own, number < helped && tile < cut ? steps : own};
@@ -261,10 +263,11 @@ inline constexpr unsigned pipelined_multiprocessors = gemm_multiprocessors;
 struct PipelinedCosts {
     unsigned margin = 2;
     double step = 2.46, tile = 5, next = 2, second = 2, cut = 1.2, piece = 14.5, of_two = 6.6,
-           of_step = 0.3, most = 10, meeting = 1, sums_apart = 12.8, tile_apart = 0.44, helping = 0,
-           of_helped = 0, aside = 1, launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6,
-           least = 0, of_each = 9.2, each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0,
-           edge = 1.5, edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
+           of_step = 0.3, most = 10, meeting = 1, sums_apart = 12.8, tile_apart = 0.44,
+           helping = 3.6, helping_after = 3.6, of_helped = 5.7, each_helped = 0.36, aside = 1,
+           launch = 3, exchanged = 3, turn = 1.013, packed_bytes = 4.7e6, least = 0, of_each = 9.2,
+           each_meeting = 1, each_apart = 9, ragged = 0, ragged_least = 0, edge = 1.5,
+           edge_piece = 2.2, edge_elements = 2, edge_alone = 2, edges_after = 5;
 };
 inline constexpr PipelinedCosts pipelined_costs;
 /// Of the pre-pass.
@@ -282,7 +285,9 @@ inline constexpr PipelinedCosts pipelined_sliced_costs = {.margin = 1,
                                                           .meeting = 0.8,
                                                           .sums_apart = 1e9,
                                                           .helping = 1,
+                                                          .helping_after = 3,
                                                           .of_helped = 3.5,
+                                                          .each_helped = 0,
                                                           .exchanged = 1.5,
                                                           .least = 3.7,
                                                           .of_each = 3.8,
@@ -450,13 +455,13 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             return each > 1 ? each : 0;
         };
         const std::int64_t of_all = split(tiles), of_last = tiles > at_once ? split(last) : 0;
-        const std::int64_t helpers = at_once - tiles;
-        std::int64_t helped = helpers > 0 ? pieces(tiles, helpers) : 0;
+        const std::int64_t helpers = at_once - last;
+        std::int64_t helped = last > 0 ? pieces(last, helpers) : 0;
         // Helpers of more tiles take up to a third longer than estimated, beside edges of six.
-        if (helped > (edges.all > 0 ? 5 : 8)) helped = 0;
+        if (helped > (edges.all > 0 ? 5 : sliced ? 8 : 12)) helped = 0;
         // How long a helper and the others take together, in steps, if those have `own`; and with
         // how many both take as long, nearly.
-        const double helping = cost.helping / cost.step;
+        const double helping = (tiles > at_once ? cost.helping_after : cost.helping) / cost.step;
         const auto together = [&](std::int64_t own) {
             const double helper =
                 static_cast<double>(helped) * (static_cast<double>(steps - own) + helping);
@@ -471,8 +476,11 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                             {last, of_last > 0 ? at_once : 0, of_last, of_last},
                             {last, last > 0 ? at_once : 0, last > 0 ? at_once / last + 1 : 0},
                             {last + at_once, last > 0 && tiles > at_once ? at_once : 0, 0},
-                            {tiles, sliced && helped > 1 ? tiles + pieces(tiles, helped) : 0, 0, 0,
-                             own_steps, helped}};
+                            {last,
+                             helped <= 1       ? 0
+                             : tiles > at_once ? at_once
+                                               : last + pieces(last, helped),
+                             0, 0, own_steps, helped}};
         for (const auto& [cut, blocks, met, each, own, helped] : cuts) {
             if (blocks == 0 || cut * steps >= std::int64_t{1} << 31 ||
                 (cut > 0 && each == 0 && cut * steps < 2 * blocks) || (own > 0 && own >= steps))
@@ -483,6 +491,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
                          static_cast<unsigned>(blocks),  spaced ? cost.margin : 0};
             plan.load.own = static_cast<unsigned>(own);
             plan.load.helped = static_cast<unsigned>(helped);
+            if (own > 0) plan.load.whole = static_cast<unsigned>((tiles - cut) / blocks);
             if (each > 0) plan.load.cut_each(static_cast<unsigned>(each));
             const auto count = static_cast<std::size_t>(blocks);
             const std::size_t tile_bytes =
@@ -517,7 +526,7 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
             }
             double pieces_end = 0;
             if (own > 0) {
-                pieces_end = cost.of_helped;
+                pieces_end = cost.of_helped + cost.each_helped * static_cast<double>(helped);
             } else if (each > 0) {
                 pieces_end = cost.of_each + cost.each_meeting * static_cast<double>(each);
             } else if (cut > 0) {

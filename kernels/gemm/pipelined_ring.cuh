@@ -186,7 +186,7 @@ __device__ __forceinline__ PipelinedPiece piece_of(const PipelinedWorkload& load
     // Of four products, too, tiles are whole; but so ptxas keeps fewer of the main loop's operands
     // (7 % of the time), and of two products more.
     if (f.products() == 2) return load.whole_piece(block, number);
-    if (f.sliced && load.own > 0) return load.helped_piece(block, number);
+    if (f.cuts() && load.own > 0) return load.helped_piece(block, number);
     return load.piece(block, number);
 }
 

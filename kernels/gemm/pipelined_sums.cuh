@@ -20,7 +20,7 @@ struct PipelinedPieces {
     unsigned first, last;  // the block of the first one, the number of the last one
     bool helped;           // there are two of each tile
     __device__ __forceinline__ PipelinedPieces(const PipelinedWorkload& load, unsigned tile)
-        : first(tile), last(1), helped(f.sliced && load.own > 0) {
+        : first(tile), last(1), helped(f.cuts() && load.own > 0) {
         if (helped) return;
         if (load.each > 0) {
             first = tile * load.each;
