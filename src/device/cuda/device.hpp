@@ -341,6 +341,14 @@ __device__ __forceinline__ void store_global(T* to, const T (&from)[count]) {
     std::memcpy(&vector, from, 16);
     __stwb(reinterpret_cast<uint4*>(to), vector);
 }
+/// store_global of what nothing reads soon: the L2 cache gives it up first.
+template <class T, int count>
+__device__ __forceinline__ void store_streaming(T* to, const T (&from)[count]) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    std::memcpy(&vector, from, 16);
+    __stcs(reinterpret_cast<uint4*>(to), vector);
+}
 /// One element.
 template <class T>
 __device__ __forceinline__ void store_global(T* to, T value) {

@@ -259,6 +259,10 @@ template <class T, int count>
 void store_global(T* to, const T (&from)[count], Place place = Place::here()) {
     store_vector(to, from, place);
 }
+template <class T, int count>
+void store_streaming(T* to, const T (&from)[count], Place place = Place::here()) {
+    store_vector(to, from, place);
+}
 /// One element.
 template <class T>
 void store_global(T* to, T value) {
