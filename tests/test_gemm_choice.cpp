@@ -38,6 +38,7 @@ TEST(SmallGemmChoice, ByExtentsInFloat) {
                               {16, 4096, 4096},
                               {64, 64, 1 << 20},
                               {128, 128, 65'536},
+                              {64, 4096, 4096},
                               {1000, 64, 1000}})
         EXPECT_EQ(chosen<float>(context, shape), GemmKernel::sliced) << shape.m << " " << shape.n;
     if (!runs_here(context, {GemmKernel::pipelined})) return;

@@ -111,7 +111,8 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
     const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
     const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
     const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
-    // And takes blocks longer, measured for one product: from 10 % where it is 30 MB.
+    // And takes blocks that follow others longer, measured for one product: from 10 % where it is
+    // 30 MB.
     const double longer = products == 1 ? 0.14e-6 * (read + 1.4 * written) - 2.8 : 0;
     for (int e = 0; e < sliced_entries; ++e) {
         if (products > 1 && !sliced_batches(e)) continue;
@@ -122,8 +123,9 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         const std::int64_t all = tiles.count() * products;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
             GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
+            const bool follow = all * plan.cut.units() > sliced_multiprocessors;
             const double time =
-                sliced_microseconds(entry, all, plan.cut) + (longer > 0 ? longer : 0);
+                sliced_microseconds(entry, all, plan.cut) + (follow && longer > 0 ? longer : 0);
             plan.seconds = 1e-6 * (time > memory ? time : memory);
             if ((!best.fits || plan.weighed() < best.weighed()) && plan.fits &&
                 plan.scratch_bytes <= most_scratch)
