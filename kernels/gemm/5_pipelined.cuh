@@ -13,7 +13,12 @@
 //               |tile 0      |tile 1      |tile 2     |   where it ends a tile on its way; the last
 //                                                         warp of a tile adds pieces up (or a
 //                                                         kernel of its own, where many meet)
-//               or each of few tiles is cut in as many pieces, for a block each
+//               or each of few tiles is cut in as many pieces, for a block each; or blocks that
+//               have no tile in the last turn help others with theirs:
+//
+//               |b0       : b3|b1       : b3|b2       : b3|
+//               |tile 0       |tile 1       |tile 2       |
+//
 //   long k      some chains of multiply-adds in place of one: a warp sets its sums aside in shared
 //               memory, while the one that shares its scheduler multiplies; in the sliced form,
 //               they pass from slice to slice as at the end, and stay there
@@ -25,11 +30,7 @@
 //                its own (batch_maps.cuh), or the warps that load copy its elements
 //   sliced form  for C of mid size, which want more tiles: of 128 x 64, and a step has 64 k, in
 //                four slices, for two warps each. Sums pass from slice to slice; each goes to its
-//                next tile meanwhile. Blocks for which there is no tile help others with theirs:
-//
-//                |b0       : b3|b1       : b3|b2       : b3|
-//                |tile 0       |tile 1       |tile 2       |
-//
+//                next tile meanwhile
 //   transposed   C^T = B^T A^T, where that is faster (and beta 0): tiles are as narrow as C is low,
 //                and another operand may be packed, the small one mostly
 //   edges        rows and columns of C before the first tile, where operands begin beside multiples

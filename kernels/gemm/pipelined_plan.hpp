@@ -62,9 +62,9 @@ struct PipelinedPiece {
 /// The first `cut` tiles are cut along k so that all blocks get as many steps of them, the first
 /// ones perhaps one more, but `margin` less for each end of a tile that a block goes on from; the
 /// other tiles are dealt whole. Or, if `each` is not 0, they are cut in so many pieces each, and a
-/// block has one of them at most, after its whole tiles. Or, in the sliced form, if `own` is not 0,
-/// all tiles are cut in two: each has a block for its first `own` steps, and blocks beyond these
-/// have the rest of `helped` tiles each.
+/// block has one of them at most, after its whole tiles. Or, if `own` is not 0, in two: each has a
+/// block for its first `own` steps, and blocks beyond these have the rest of `helped` tiles each,
+/// after whole tiles likewise.
 struct PipelinedWorkload {
     unsigned tiles_m = 0, tiles_n = 0, cut = 0, steps = 0, blocks = 0;
     unsigned margin = 0;
@@ -253,7 +253,8 @@ inline constexpr unsigned pipelined_multiprocessors = gemm_multiprocessors;
 /// `of_two`, more with each of the piece's steps, up to a limit, twice where a block has two pieces
 /// without a `margin` (in steps) for the first one's end; parts of sums that meet, or in place of
 /// all that a kernel that adds them up, and each tile for it; where blocks help, each of a helper's
-/// pieces, and a piece's end; where sums are set aside; a launch; where the product is the
+/// pieces, alone or after whole tiles, and a piece's end, more with each tile that a helper has;
+/// where sums are set aside; a launch; where the product is the
 /// transposed one; how much longer it takes where threads turn A; bytes that packing moves; the
 /// steps of a tile at least. Where all tiles have as many pieces, a block's only one, each that
 /// meets, or that kernel. And where an element, not 16 bytes, of C is stored at a time, how much

@@ -17,7 +17,7 @@ struct GemmSkinnyTile {
     int warps, stages;         // of a block; of a warp
     int min_blocks;            // launch bounds
     int longest_k;             // that shared memory has room for
-    double tflops, alone;      // at best; microseconds of a k of a tile by a warp alone
+    double tflops, alone;      // fitted; microseconds of a k of a tile by a warp alone
 
     constexpr int threads() const { return 32 * warps; }
 };
@@ -31,6 +31,7 @@ inline constexpr GemmSkinnyTile gemm_skinny_table[] = {
 };
 // clang-format on
 inline constexpr int gemm_skinny_entries = std::size(gemm_skinny_table);
+
 struct GemmSkinnyPlan {
     bool turned = false;  // C's transposed is made, for n is longer than m
     int entry = 0;
