@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
 #pragma unroll
         for (int j = 0; j < 4; ++j) store(old[i][j], alpha, acc[i][j], beta);
         if constexpr (s.streams)
-            device::store_streaming(to + i * apart, old[i]);
+            device::store_global<true>(to + i * apart, old[i]);
         else
             device::store_vector(to + i * apart, old[i]);
     }

@@ -333,21 +333,17 @@ __device__ __forceinline__ void store_vector(T* to, const T (&from)[count]) {
     *reinterpret_cast<uint4*>(to) = vector;
 }
 
-/// store_vector to global memory, one instruction whatever surrounds it.
-template <class T, int count>
+/// store_vector to global memory, one instruction whatever surrounds it. `streams`: nothing reads
+/// it soon, so that the L2 cache gives it up first.
+template <bool streams = false, class T, int count>
 __device__ __forceinline__ void store_global(T* to, const T (&from)[count]) {
     static_assert(count * sizeof(T) == 16);
     uint4 vector;
     std::memcpy(&vector, from, 16);
-    __stwb(reinterpret_cast<uint4*>(to), vector);
-}
-/// store_global of what nothing reads soon: the L2 cache gives it up first.
-template <class T, int count>
-__device__ __forceinline__ void store_streaming(T* to, const T (&from)[count]) {
-    static_assert(count * sizeof(T) == 16);
-    uint4 vector;
-    std::memcpy(&vector, from, 16);
-    __stcs(reinterpret_cast<uint4*>(to), vector);
+    if constexpr (streams)
+        __stcs(reinterpret_cast<uint4*>(to), vector);
+    else
+        __stwb(reinterpret_cast<uint4*>(to), vector);
 }
 /// One element.
 template <class T>

@@ -255,12 +255,8 @@ void store_vector(T* to, const T (&from)[count], Place place = Place::here()) {
 }
 
 /// store_vector to global memory.
-template <class T, int count>
+template <bool streams = false, class T, int count>
 void store_global(T* to, const T (&from)[count], Place place = Place::here()) {
-    store_vector(to, from, place);
-}
-template <class T, int count>
-void store_streaming(T* to, const T (&from)[count], Place place = Place::here()) {
     store_vector(to, from, place);
 }
 /// One element.
