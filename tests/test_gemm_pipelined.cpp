@@ -597,6 +597,7 @@ TEST_F(GemmPipelined, ExactWhereBlocksHelp) {
             for (const int a : {0, 1, 3}) {
                 auto p = of_integers(one.shape, one.helped + static_cast<std::uint64_t>(a),
                                      storages[a], storages[0], a != 1);
+                if (p.beta == 0) p.c.fill([] { return std::numeric_limits<float>::quiet_NaN(); });
                 const PipelinedWorkload load = run_cut(
                     p, forms, {.blocks = one.blocks, .helped = one.helped, .chain = one.chain},
                     a == 1 && one.blocks == 0);
