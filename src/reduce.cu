@@ -133,14 +133,14 @@ ReduceKernel run(const Call<T>& call, const ReduceEnd<Sum>& end, ReduceKernel ke
 
 /// `counters`: of the workspace.
 template <class Sum, class T>
-ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, void* counters,
+ReduceChoice enqueue(Sum sum, const Call<T>& call, const ReduceResult<T>& result, void* counters,
                      ReduceKernel kernel) {
     Context& context = call.context;
     context.note(call.operation);
     using Shared = ReduceWorkspace<typename Sum::Total>;
     static_assert(sizeof(Shared) <= Workspace::counter_bytes);
-    kernel = run<Sum>(
-        call, {result, static_cast<Shared*>(counters), context.compute_capability() >= 90}, kernel);
+    const bool cluster = context.compute_capability() >= 90;
+    kernel = run<Sum>(call, {result, static_cast<Shared*>(counters), cluster, sum}, kernel);
     if (logs())
         log_reduction<T>(call.operation, call.x, Sum::operands == 2 ? &call.y : nullptr, kernel);
     return {kernel};
@@ -148,14 +148,14 @@ ReduceChoice enqueue(const Call<T>& call, const ReduceResult<T>& result, void* c
 
 /// The form with a device result.
 template <class Sum, class T>
-ReduceChoice reduce(const Call<T>& call, T* result, ReduceOptions options) {
+ReduceChoice reduce(Sum sum, const Call<T>& call, T* result, ReduceOptions options) {
     check(call, options.kernel);
     require(result, call.operation, ": result is null: must point to one element");
     Context& context = call.context;
     const device::Guard guard(context.device(), call.operation);
     void* const counters = context.workspace().counters(
         context.stream(), Workspace::CountersOf::reductions, call.operation);
-    return enqueue<Sum>(call, {result, nullptr, 0}, counters, options.kernel);
+    return enqueue(sum, call, {result, nullptr, 0}, counters, options.kernel);
 }
 
 /// Looks at the words until they carry the number of the call; false if that takes long.
@@ -177,7 +177,7 @@ bool poll(std::uint64_t* words, int count, std::uint32_t call) {
 
 /// The form with a host result.
 template <class Sum, class T>
-T reduce(const Call<T>& call, ReduceOptions options) {
+T reduce(Sum sum, const Call<T>& call, ReduceOptions options) {
     check(call, options.kernel);
     if (call.x.size == 0) return 0;
     Context& context = call.context;
@@ -190,7 +190,7 @@ T reduce(const Call<T>& call, ReduceOptions options) {
     void* const counters = workspace.lasting_counters(
         context.stream(), Workspace::CountersOf::reductions, call.operation);
     const auto [words, number] = workspace.host_words(call.operation);
-    enqueue<Sum>(call, {nullptr, words, number}, counters, options.kernel);
+    enqueue(sum, call, {nullptr, words, number}, counters, options.kernel);
     if (!poll(words, count, number)) {
         device::synchronize(context.stream(), call.operation);
         if (!poll(words, count, number))
@@ -233,68 +233,69 @@ ReduceKernel reduce_kernel(std::string_view name) {
 
 float asum(Context& context, VectorView<const float> x, ReduceOptions options) {
     x = forward_only(x);
-    return reduce<AbsoluteSum<float>>(Call<float>{"asum", context, x, x}, options);
+    return reduce(Elements<float>::absolute(), Call<float>{"asum", context, x, x}, options);
 }
 double asum(Context& context, VectorView<const double> x, ReduceOptions options) {
     x = forward_only(x);
-    return reduce<AbsoluteSum<double>>(Call<double>{"asum", context, x, x}, options);
+    return reduce(Elements<double>::absolute(), Call<double>{"asum", context, x, x}, options);
 }
 ReduceChoice asum(Context& context, VectorView<const float> x, float* result,
                   ReduceOptions options) {
     x = forward_only(x);
-    return reduce<AbsoluteSum<float>>(Call<float>{"asum", context, x, x}, result, options);
+    return reduce(Elements<float>::absolute(), Call<float>{"asum", context, x, x}, result, options);
 }
 ReduceChoice asum(Context& context, VectorView<const double> x, double* result,
                   ReduceOptions options) {
     x = forward_only(x);
-    return reduce<AbsoluteSum<double>>(Call<double>{"asum", context, x, x}, result, options);
+    return reduce(Elements<double>::absolute(), Call<double>{"asum", context, x, x}, result,
+                  options);
 }
 
 float dot(Context& context, VectorView<const float> x, VectorView<const float> y,
           ReduceOptions options) {
-    return reduce<Products<float>>(Call<float>{"dot", context, x, y}, options);
+    return reduce(Products<float>(), Call<float>{"dot", context, x, y}, options);
 }
 double dot(Context& context, VectorView<const double> x, VectorView<const double> y,
            ReduceOptions options) {
-    return reduce<Products<double>>(Call<double>{"dot", context, x, y}, options);
+    return reduce(Products<double>(), Call<double>{"dot", context, x, y}, options);
 }
 ReduceChoice dot(Context& context, VectorView<const float> x, VectorView<const float> y,
                  float* result, ReduceOptions options) {
-    return reduce<Products<float>>(Call<float>{"dot", context, x, y}, result, options);
+    return reduce(Products<float>(), Call<float>{"dot", context, x, y}, result, options);
 }
 ReduceChoice dot(Context& context, VectorView<const double> x, VectorView<const double> y,
                  double* result, ReduceOptions options) {
-    return reduce<Products<double>>(Call<double>{"dot", context, x, y}, result, options);
+    return reduce(Products<double>(), Call<double>{"dot", context, x, y}, result, options);
 }
 
 float nrm2(Context& context, VectorView<const float> x, ReduceOptions options) {
-    return reduce<Norm<float>>(Call<float>{"nrm2", context, x, x}, options);
+    return reduce(Norm<float>(), Call<float>{"nrm2", context, x, x}, options);
 }
 double nrm2(Context& context, VectorView<const double> x, ReduceOptions options) {
-    return reduce<Norm<double>>(Call<double>{"nrm2", context, x, x}, options);
+    return reduce(Norm<double>(), Call<double>{"nrm2", context, x, x}, options);
 }
 ReduceChoice nrm2(Context& context, VectorView<const float> x, float* result,
                   ReduceOptions options) {
-    return reduce<Norm<float>>(Call<float>{"nrm2", context, x, x}, result, options);
+    return reduce(Norm<float>(), Call<float>{"nrm2", context, x, x}, result, options);
 }
 ReduceChoice nrm2(Context& context, VectorView<const double> x, double* result,
                   ReduceOptions options) {
-    return reduce<Norm<double>>(Call<double>{"nrm2", context, x, x}, result, options);
+    return reduce(Norm<double>(), Call<double>{"nrm2", context, x, x}, result, options);
 }
 
 float sum(Context& context, VectorView<const float> x, ReduceOptions options) {
-    return reduce<PlainSum<float>>(Call<float>{"sum", context, x, x}, options);
+    return reduce(Elements<float>(), Call<float>{"sum", context, x, x}, options);
 }
 double sum(Context& context, VectorView<const double> x, ReduceOptions options) {
-    return reduce<PlainSum<double>>(Call<double>{"sum", context, x, x}, options);
+    return reduce(Elements<double>(), Call<double>{"sum", context, x, x}, options);
 }
 ReduceChoice sum(Context& context, VectorView<const float> x, float* result,
                  ReduceOptions options) {
-    return reduce<PlainSum<float>>(Call<float>{"sum", context, x, x}, result, options);
+    return reduce(Elements<float>(), Call<float>{"sum", context, x, x}, result, options);
 }
 ReduceChoice sum(Context& context, VectorView<const double> x, double* result,
                  ReduceOptions options) {
-    return reduce<PlainSum<double>>(Call<double>{"sum", context, x, x}, result, options);
+    return reduce(Elements<double>(), Call<double>{"sum", context, x, x}, result, options);
 }
 
 }  // namespace tinyblas

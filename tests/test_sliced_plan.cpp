@@ -26,7 +26,7 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k) {
     const std::int64_t tiles = (rows + s.tile.block_m - 1) / s.tile.block_m *
                                ((columns + s.tile.block_n - 1) / s.tile.block_n);
     if (cut.units() > 1) {
-        EXPECT_LE(tiles * cut.units(), sliced_multiprocessors);
+        EXPECT_LE(tiles * cut.units(), (cut.ranks() > 1 ? 1 : 4) * sliced_multiprocessors);
         EXPECT_LE(tiles * cut.counters(), sliced_most_counters);
         EXPECT_EQ(plan.scratch_bytes, static_cast<std::size_t>(tiles) * cut.units() *
                                           static_cast<std::size_t>(s.vectors()) * 16);
@@ -59,20 +59,36 @@ TEST(SlicedPlan, LeavesWhatItCannotHold) {
     EXPECT_FALSE(plan_gemm_sliced(64, std::int64_t{1} << 40, 64).fits);
 }
 
+// Where tiles leave multiprocessors idle, or most of a second turn of them, parts of k fill these.
+TEST(SlicedPlan, PartsFillMultiprocessors) {
+    for (const std::int64_t n : {5120, 11'008}) {
+        const GemmSlicedPlan plan = plan_gemm_sliced(4, n, 4096);
+        const std::int64_t tiles = SlicedTiles(sliced_table[plan.entry].tile.tile, 4, n).count();
+        const std::int64_t blocks = tiles * plan.cut.units();
+        EXPECT_EQ(plan.cut.parts, 3u) << n;
+        EXPECT_GT(blocks % sliced_multiprocessors, 9 * sliced_multiprocessors / 10) << n;
+        EXPECT_EQ(blocks / sliced_multiprocessors, n == 5120 ? 0 : 1) << n;
+    }
+}
+
 // Measured on an H200, in a graph, row-major operands, microseconds.
 TEST(SlicedPlan, EstimatesWhatWasMeasured) {
     struct Measured {
         std::int64_t m, n, k;
         double microseconds;
     };
-    for (const Measured& x :
-         {Measured{64, 64, 64, 2.12}, Measured{128, 128, 128, 2.38}, Measured{256, 256, 256, 3.86},
-          Measured{384, 384, 384, 7.38}, Measured{512, 512, 512, 10.0},
-          Measured{768, 768, 768, 27.0}, Measured{1024, 1024, 1024, 52.1},
-          Measured{1023, 1025, 1027, 66.6}, Measured{16, 4096, 4096, 23.3},
-          Measured{1000, 64, 1000, 7.4}, Measured{64, 4096, 4096, 55.3},
-          Measured{8192, 64, 8192, 198}, Measured{128, 128, 65'536, 57.8},
-          Measured{64, 64, 1 << 20, 210}, Measured{640, 640, 640, 20.9}}) {
+    for (const Measured& x : {Measured{64, 64, 64, 2.12},       Measured{128, 128, 128, 2.38},
+                              Measured{256, 256, 256, 3.86},    Measured{384, 384, 384, 7.38},
+                              Measured{512, 512, 512, 10.0},    Measured{768, 768, 768, 27.0},
+                              Measured{1024, 1024, 1024, 52.1}, Measured{1023, 1025, 1027, 66.6},
+                              Measured{16, 4096, 4096, 23.3},   Measured{1000, 64, 1000, 7.4},
+                              Measured{64, 4096, 4096, 55.3},   Measured{8192, 64, 8192, 198},
+                              Measured{128, 128, 65'536, 57.8}, Measured{64, 64, 1 << 20, 210},
+                              Measured{640, 640, 640, 20.9},    Measured{552, 552, 552, 14.1},
+                              Measured{560, 560, 560, 12.9},    Measured{832, 832, 832, 32.2},
+                              Measured{16, 1024, 4096, 8.2},    Measured{24, 5120, 5120, 43.2},
+                              Measured{4, 5120, 5120, 33.5},    Measured{16, 8192, 8192, 72},
+                              Measured{4, 9216, 5120, 70.7}}) {
         const double estimate = plan_gemm_sliced(x.m, x.n, x.k).seconds * 1e6;
         EXPECT_LE(estimate, x.microseconds * 1.12) << x.m << " x " << x.n << " x " << x.k;
         EXPECT_GE(estimate, x.microseconds * 0.88) << x.m << " x " << x.n << " x " << x.k;

@@ -69,7 +69,7 @@ class SlicedLoader {
         constexpr int run = threads * width < extent ? threads * width : extent;
         constexpr int at_once = threads * width / run;
         const float* from = source_;
-#pragma unroll(extent / run < 16 ? 16 / (extent / run) : 1)
+#pragma unroll(extent / run < (ragged ? 8 : 16) ? (ragged ? 8 : 16) / (extent / run) : 1)
         for (int q = 0; q < depth; q += at_once) {
 #pragma unroll
             for (int i = 0; i < extent; i += run) {
@@ -87,7 +87,8 @@ class SlicedLoader {
     template <bool ragged>
     __device__ __forceinline__ void load_turned(device::SharedPointer<float> to, int columns) {
         const float* from = source_;
-#pragma unroll(16 * depth_at_once < depth ? 1 : 16 * depth_at_once / depth)
+#pragma unroll( \
+    (ragged ? 8 : 16) * depth_at_once < depth ? 1 : (ragged ? 8 : 16) * depth_at_once / depth)
         for (int i = 0; i < extent; i += rows_at_once) {
 #pragma unroll
             for (int q = 0; q < depth; q += depth_at_once) {

@@ -74,11 +74,14 @@ constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tile
     const int steps = cut.depth / entry.tile.tile.block_k;
     constexpr double aside = 0.3;  // a time that a block's slices set their sums aside in part
     const int times = entry.tile.aside_in_shared() > 0 ? (steps - 1) / cut.chain : 0;
-    const double shared = static_cast<double>(rounds) * (t.block + steps * t.step + times * aside);
-    const double alone = t.block + steps * t.alone;
-    return t.launch + (shared > alone ? shared : alone) +
-           (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0) +
-           (cut.parts > 1 ? 1.6 + 1e-4 * cut.parts * entry.tile.vectors() : 0);
+    // A block's sums of its part, or of its share of a cluster's part, go through memory.
+    const double vectors = entry.tile.vectors();
+    const double left = cut.parts == 1        ? 0
+                        : cut.ranks_log2 == 0 ? 2.5 + (25 + cut.parts) * 1e-4 * vectors
+                                              : 1.6 + cut.parts * 1e-4 * vectors;
+    return t.launch +
+           static_cast<double>(rounds) * (t.block + steps * t.step + times * aside + left) +
+           (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0);
 }
 
 /// The plan that says so, for that many products alike, but for `seconds`. Extents are at least 1.
@@ -106,11 +109,15 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
     constexpr std::int64_t most_depth = std::int64_t{1} << 30;
     GemmSlicedPlan best;
     if (k > most_depth) return best;
-    // What does not stay in the L2 cache comes and goes at the speed of memory.
+    // What does not stay in the L2 cache comes and goes at the speed of memory, of which tiles get
+    // more whose lines are long.
     const double bytes = 4.0 * static_cast<double>(products);
     const double read = bytes * static_cast<double>(k) * static_cast<double>(m + n);
     const double written = bytes * static_cast<double>(m) * static_cast<double>(n);
-    const double memory = read + written > 40e6 ? 1.5 + read / 3.0e6 + written / 1.8e6 : 0;
+    const auto memory_of = [&](const GemmTile& t) {
+        const bool long_lines = products == 1 && t.block_n >= 128;
+        return (long_lines ? 3.5 + read / 3.9e6 : 1.5 + read / 3.0e6) + written / 1.8e6;
+    };
     // And takes blocks that follow others longer, measured for one product: from 10 % where it is
     // 30 MB.
     const double longer = products == 1 ? 0.14e-6 * (read + 1.4 * written) - 2.8 : 0;
@@ -121,17 +128,24 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         const SlicedTiles tiles(t, m, n);
         if (tiles.along_m > most_along || tiles.along_n > most_along) continue;
         const std::int64_t all = tiles.count() * products;
+        const double memory = read + written > 40e6 ? memory_of(t) : 0;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
             GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
-            const bool follow = all * plan.cut.units() > sliced_multiprocessors;
+            const bool follow =
+                plan.cut.parts == 1 && all * plan.cut.units() > sliced_multiprocessors;
             const double time =
                 sliced_microseconds(entry, all, plan.cut) + (follow && longer > 0 ? longer : 0);
-            plan.seconds = 1e-6 * (time > memory ? time : memory);
+            // Where memory limits, blocks that have less to do are ahead still.
+            plan.seconds = 1e-6 * (time > memory ? time : 0.9 * memory + 0.1 * time);
             if ((!best.fits || plan.weighed() < best.weighed()) && plan.fits &&
                 plan.scratch_bytes <= most_scratch)
                 best = plan;
         };
         consider(0, 1);
+        // Parts that follow each other may fill the multiprocessors better than a tile each.
+        const std::int64_t most_parts = products > 1 ? 1 : 4 * sliced_multiprocessors / all;
+        for (std::int64_t parts = 2; parts <= most_parts && parts <= 12; ++parts)
+            consider(0, parts);
         for (unsigned ranks_log2 = 1; ranks_log2 <= 3; ++ranks_log2) {
             // Larger clusters leave multiprocessors without a block: they are for few.
             const std::int64_t most_blocks = sliced_multiprocessors / (ranks_log2 > 1 ? 2 : 1);

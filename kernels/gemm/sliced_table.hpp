@@ -20,9 +20,7 @@ struct SlicedTile {
     /// memory, which takes time. Tiles of 16 x 128 take 1 to 3 % longer with it (an H200).
     constexpr int aside_in_registers() const { return sums() < 48 ? sums() : 48; }
     constexpr int aside_in_shared() const { return sums() - aside_in_registers(); }
-    constexpr bool sets_aside() const {
-        return slices > 1 && (sums() <= 48 || (sums() == 64 && tile.in_order()));
-    }
+    constexpr bool sets_aside() const { return sums() <= 48 || (sums() == 64 && tile.in_order()); }
     /// Steps of the longest chain of so many: chains are as long as each other.
     constexpr int chain_steps(int steps) const {
         const int most = aside_in_shared() == 0 ? 8 : 16;
@@ -62,10 +60,9 @@ struct SlicedTile {
 
 /// Microseconds on an H200, fitted to measurements from 32 x 32 x 32 to 1536 x 1536 x 1536: of a
 /// launch, of a step of block_k in each block, of a block besides, and of adding up a cluster's
-/// ranks. Blocks of a multiprocessor count one after the other; where it can have several, few take
-/// a step in no less than `alone`.
+/// ranks. Blocks of a multiprocessor count one after the other.
 struct SlicedTimes {
-    double launch, step, block, cluster, alone = 0;
+    double launch, step, block, cluster;
 };
 
 struct SlicedEntry {
@@ -75,24 +72,29 @@ struct SlicedEntry {
 
 // clang-format off
 inline constexpr SlicedEntry sliced_table[] = {
-    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  slices  launch  step  block  cluster  alone
+    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  slices  launch  step  block  cluster
     {{{ 16,  16, 64,   16,  16,    4, 4,  3,  1},                   8},  {1.44, 0.200, 0.45, 0.68}},
     {{{ 16,  32, 64,   16,  32,    4, 4,  3,  1},                   8},  {1.53, 0.356, 0.56, 0.49}},
+    {{{ 16,  64, 64,   16,  64,    4, 8,  3,  1, 128},              8},  {1.20, 0.545, 1.40, 0.80}},
+    {{{ 16, 128, 32,   16, 128,    8, 8,  5,  1, 128},              8},  {1.35, 0.492, 1.65, 0.38}},
+    {{{ 24, 128, 64,   24, 128,   12, 8,  3,  1, 128},              8},  {2.25, 1.386, 0.90, 0.80}},
     {{{ 32,  32, 64,   32,  32,    8, 4,  3,  1, 128},              8},  {0.89, 0.509, 1.36, 1.00}},
     {{{ 48,  32, 64,   48,  32,   12, 4,  3,  1, 128},              8},  {0.71, 0.771, 1.84, 0.83}},
     {{{ 32,  64, 64,   32,  64,    8, 8,  3,  1, 128, 0, 4, 12},    8},  {1.02, 0.805, 2.12, 0.80}},
+    {{{ 40,  64, 64,   40,  64,   20, 4,  3,  1, 128},              8},  {1.05, 1.111, 2.05, 0.80}},
+    {{{ 48,  64, 64,   48,  64,   12, 8,  3,  1, 128},              8},  {1.35, 1.225, 2.05, 0.80}},
     {{{ 64,  64, 64,   32,  64,    8, 8,  4,  1, 128, 0, 4, 12},    4},  {3.56, 1.475, 1.50, 0.84}},
-    {{{ 64, 128, 64,   64,  64,   16, 8,  3,  1, 128, 56, 0, 18},   4},  {2.00, 2.900, 3.00, 2.30}},
+    {{{ 64,  96, 64,   32,  96,    8,12,  3,  1, 128},              4},  {2.20, 2.200, 2.70, 0.80}},
     {{{ 96,  96, 64,   48,  96,   12,12,  3,  1, 128, 40},          4},  {2.58, 3.250, 3.60, 0.40}},
-    {{{ 16, 128, 32,   16, 128,    8, 8,  5,  1, 128},              8},  {1.35, 0.492, 1.65, 0.38}},
-    {{{ 32, 128, 16,   32,  64,    8, 8,  3,  5},                   1},  {4.93, 0.439, 0.54, 2.00, 1.1}},
-    {{{ 16, 128, 16,   16,  64,    4, 8,  2,  8},                   1},  {3.45, 0.263, 0.80, 2.00, 0.9}},
 };
 // clang-format on
 inline constexpr int sliced_entries = std::size(sliced_table);
 
 /// Whether an entry also makes batches: the one of which these gain most, alone or with another.
-constexpr bool sliced_batches(int entry) { return entry == 4; }
+constexpr bool sliced_batches(int entry) {
+    const GemmTile& t = sliced_table[entry].tile.tile;
+    return t.block_m == 32 && t.block_n == 64;
+}
 
 /// The entry's tile. Machine code that cannot pass registers on has all threads load where it would
 /// need to: the sums are the same.

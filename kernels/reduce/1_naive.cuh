@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(reduce_naive_threads)
 
     Partial sum{};
     for (std::int64_t i = std::int64_t{blockIdx.x} * reduce_naive_threads + t; i < n; i += step)
-        Sum::add(sum, x.element(i), Sum::operands == 2 ? y.element(i) : 0);
+        end.sum.add(sum, x.element(i), Sum::operands == 2 ? y.element(i) : 0);
 
     sums[t] = sum;
     __syncthreads();

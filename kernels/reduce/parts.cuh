@@ -36,12 +36,13 @@ struct ReduceWorkspace {
 /// as long as their instructions take to arrive.
 enum class ReduceFinish { alone, cluster, last, any };
 
-/// Where the blocks come to one result.
+/// What the blocks add up, and where they come to one result.
 template <class Sum>
 struct ReduceEnd {
     ReduceResult<typename Sum::Element> result;
     ReduceWorkspace<typename Sum::Total>* workspace;
     bool cluster;  // the blocks were launched as a cluster
+    Sum sum;
 };
 
 template <class T>

@@ -3,6 +3,7 @@
 // (Partial) and of the grid (Total), how an element comes in and what the result is.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -11,25 +12,20 @@
 
 namespace tinyblas {
 
-/// sum of |x_i|
+/// sum of x_i or, without the elements' signs, of |x_i|
 template <class T>
-struct AbsoluteSum {
+struct Elements {
     using Element = T;
     using Partial = T;
     using Total = double;
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     static constexpr int operands = 1;
-    static __device__ __forceinline__ void add(T& sum, T x, T) { sum += std::fabs(x); }
-    static __device__ __forceinline__ T result(double total) { return static_cast<T>(total); }
-};
+    Bits kept = ~Bits{0};
 
-/// sum of x_i
-template <class T>
-struct PlainSum {
-    using Element = T;
-    using Partial = T;
-    using Total = double;
-    static constexpr int operands = 1;
-    static __device__ __forceinline__ void add(T& sum, T x, T) { sum += x; }
+    static constexpr Elements absolute() { return {~Bits{0} >> 1}; }
+    __device__ __forceinline__ void add(T& sum, T x, T) const {
+        sum += std::bit_cast<T>(std::bit_cast<Bits>(x) & kept);
+    }
     static __device__ __forceinline__ T result(double total) { return static_cast<T>(total); }
 };
 

@@ -29,8 +29,8 @@ __device__ __forceinline__ Value sum_of_places(const Value (&sums)[4]) {
 /// of the step's groups exist. Groups that do not exist count as zeros.
 template <bool whole, class Sum, class Operand>
 __device__ __forceinline__ void add_step(
-    typename Sum::Partial (&sums)[group_size<typename Sum::Element>], const Operand& x,
-    const Operand& y, std::int64_t start, int offset, std::int64_t groups) {
+    const Sum& sum, typename Sum::Partial (&sums)[group_size<typename Sum::Element>],
+    const Operand& x, const Operand& y, std::int64_t start, int offset, std::int64_t groups) {
     using T = typename Sum::Element;
     constexpr bool two = Sum::operands == 2;
     constexpr int size = group_size<T>;
@@ -52,14 +52,14 @@ __device__ __forceinline__ void add_step(
 #pragma unroll
         for (int u = 0; u < together; ++u)
 #pragma unroll
-            for (int e = 0; e < size; ++e) Sum::add(sums[e], xs[u][e], ys[u][e]);
+            for (int e = 0; e < size; ++e) sum.add(sums[e], xs[u][e], ys[u][e]);
     }
 }
 
 /// The calling thread's share of the sum.
 template <class Sum, class Operand>
-__device__ __forceinline__ typename Sum::Partial thread_sum(const Operand& x, const Operand& y,
-                                                            std::int64_t n) {
+__device__ __forceinline__ typename Sum::Partial thread_sum(const Sum& sum, const Operand& x,
+                                                            const Operand& y, std::int64_t n) {
     using T = typename Sum::Element;
     constexpr int size = group_size<T>;
     const std::int64_t groups = n / size;
@@ -71,11 +71,11 @@ __device__ __forceinline__ typename Sum::Partial thread_sum(const Operand& x, co
     std::int64_t start = blockIdx.x * of_block;
 #pragma unroll 1
     for (; start + of_block <= groups; start += gridDim.x * of_block)
-        add_step<true, Sum>(sums, x, y, start, offset, groups);
-    if (start < groups) add_step<false, Sum>(sums, x, y, start, offset, groups);
+        add_step<true>(sum, sums, x, y, start, offset, groups);
+    if (start < groups) add_step<false>(sum, sums, x, y, start, offset, groups);
     const std::int64_t i = groups * size + threadIdx.x;
     if (blockIdx.x == 0 && i < n)
-        Sum::add(sums[0], x.element(i), Sum::operands == 2 ? y.element(i) : T(0));
+        sum.add(sums[0], x.element(i), Sum::operands == 2 ? y.element(i) : T(0));
     return sum_of_places(sums);
 }
 
@@ -84,7 +84,7 @@ template <ReduceFinish finish, class Sum, class Operand>
 __device__ __forceinline__ void reduce_groups(const Operand& x, const Operand& y, std::int64_t n,
                                               const ReduceEnd<Sum>& end) {
     begin_blocks<finish>(end);
-    finish_blocks<finish, reduce_most_blocks>(block_sum(thread_sum<Sum>(x, y, n)), end);
+    finish_blocks<finish, reduce_most_blocks>(block_sum(thread_sum(end.sum, x, y, n)), end);
 }
 
 /// Launches `kernel` as reduce_table says for n elements.
