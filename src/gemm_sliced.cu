@@ -2,9 +2,12 @@
 // Compiles the rung sliced of gemm, and enqueues it.
 #include "gemm_sliced.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gemm_sliced_launchers.hpp"
+#include "kernels/gemm/dots.cuh"
 #include "workspace.hpp"
 
 namespace tinyblas {
@@ -29,6 +32,44 @@ bool exchanges(const GemmBatch<float>& x, const GemmSlicedPlan& plan) {
     return !is_slow(x.a.first) && is_slow(x.b.first.transposed());
 }
 
+/// Whether its lines along k can be read 16 bytes at a time.
+bool in_vectors_along_k(const MatrixView<const float>& operand) {
+    return operand.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0;
+}
+
+/// By dots.cuh, if the operands lie so and C has few rows or columns.
+GemmSlicedPlan plan_gemm_dots(const GemmCall<float>& call) {
+    GemmSlicedPlan plan;
+    const MatrixView<const float> b = call.b.transposed();
+    const std::int64_t rows = std::max(call.c.rows, call.c.columns);
+    const std::int64_t columns = std::min(call.c.rows, call.c.columns);
+    plan.fits = call.a.column_stride == 1 && b.column_stride == 1 &&
+                columns <= gemm_dots_most_columns && rows <= std::int64_t{1} << 32;
+    if (!plan.fits) return plan;
+    plan.dots = true;
+    plan.exchange = call.c.rows < call.c.columns;
+    const bool vectors = in_vectors_along_k(call.a) && in_vectors_along_k(b);
+    plan.seconds = 1e-6 * gemm_dots_microseconds(rows, columns, call.a.columns, vectors);
+    return plan;
+}
+
+void enqueue_gemm_dots(Context& context, const GemmCall<float>& call, const GemmSlicedPlan& plan) {
+    GemmDots x = {call.alpha, call.beta, call.a, call.b.transposed(), call.c};
+    if (plan.exchange) {
+        std::swap(x.a, x.b);
+        x.c = call.c.transposed();
+    }
+    using Launcher = decltype(&launch_gemm_dots<0, true>);
+    constexpr auto with = []<bool vectors>(std::bool_constant<vectors>) {
+        return launcher_table<Launcher, gemm_dots_entries>(
+            []<int e>(std::integral_constant<int, e>) { return launch_gemm_dots<e, vectors>; });
+    };
+    constexpr auto by_elements = with(std::false_type()), by_vectors = with(std::true_type());
+    const bool vectors = in_vectors_along_k(x.a) && in_vectors_along_k(x.b);
+    const auto entry = static_cast<std::size_t>(gemm_dots_entry(x.b.rows));
+    (vectors ? by_vectors : by_elements)[entry](context.stream(), x);
+}
+
 }  // namespace
 
 GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_scratch) {
@@ -36,7 +77,8 @@ GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_sc
         plan_gemm_sliced(call.c.rows, call.c.columns, call.a.columns, most_scratch);
     // The times are those of one operand whose elements come one by one.
     if (is_slow(call.a) && is_slow(call.b.transposed())) plan.seconds *= 1.05;
-    return plan;
+    const GemmSlicedPlan dots = plan_gemm_dots(call);
+    return dots.fits && (!plan.fits || dots.weighed() < plan.weighed()) ? dots : plan;
 }
 
 void launch_gemm_sliced(device::Stream stream, int entry, const SlicedWork& work,
@@ -49,6 +91,7 @@ void launch_gemm_sliced(device::Stream stream, int entry, const SlicedWork& work
 
 void enqueue_gemm_sliced(Context& context, const GemmCall<float>& call,
                          const GemmSlicedPlan& plan) {
+    if (plan.dots) return enqueue_gemm_dots(context, call, plan);
     const GemmBatch<float> one = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
     enqueue_gemm_sliced(context, one, plan);
 }

@@ -6,11 +6,14 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "batched_problem.hpp"
 #include "device_buffer.hpp"
+#include "kernels/gemm/dots_plan.hpp"
 #if TINYBLAS_EMULATED
 #include "device/emulation/fibers.hpp"
 #endif
@@ -345,6 +348,87 @@ TEST(GemmSlicedCall, FollowsItsPlan) {
                 ASSERT_TRUE(exact(p));
             }
         }
+}
+
+// The form for a C of few columns or rows: asked for directly, whatever is estimated to be faster.
+class GemmDots : public testing::Test {
+  protected:
+    testing::AssertionResult exact_by_dots(Shape shape, int number, const Storage& a,
+                                           const Storage& b, const Storage& c) {
+        GemmProblem<float> p(shape, 40 + static_cast<std::uint64_t>(number), a, b, c);
+        constexpr float alphas[] = {1, -2}, betas[] = {0, 1, -2};
+        p.alpha = alphas[number % 2];
+        p.beta = betas[number % 3];
+        p.fill_integers();
+        if (p.beta == 0) p.c.fill([] { return std::numeric_limits<float>::quiet_NaN(); });
+        for (auto* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+        GemmSlicedPlan plan;
+        plan.fits = plan.dots = true;
+        plan.exchange = shape.m < shape.n;
+        enqueue_gemm_sliced(context, {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()},
+                            plan);
+        for (auto* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+        return exact(p);
+    }
+
+    Context context;
+};
+
+TEST_F(GemmDots, EveryEdge) {
+    int number = 0;
+    for (const std::int64_t columns : {1, 2, 3, 4, 5, 7, 8})
+        for (const std::int64_t k : {1, 3, 4, 6, 127, 128, 130, 511, 512, 515, 1029, 2048})
+            for (const std::int64_t rows : {8, 9, 10, 11}) {
+                // Lines that begin at multiples of 16 bytes, though they end anywhere; and others.
+                const std::int64_t padding = (4 - k % 4) % 4;
+                const Storage of_a[] = {
+                    {.name = "padded", .ld_extra = padding}, storages[2], storages[4], storages[9]};
+                const Storage of_b[] = {
+                    {.name = "padded_by_column", .by_column = true, .ld_extra = padding},
+                    storages[3],
+                    storages[5]};
+                const Storage& a = of_a[number % 2 == 0 ? 0 : number / 2 % 4];
+                const Storage& b = of_b[number % 2 == 0 ? 0 : number / 2 % 3];
+                const Storage& c = storages[number % output_storages];
+                ASSERT_TRUE(exact_by_dots({rows, columns, k}, number, a, b, c));
+                ASSERT_TRUE(exact_by_dots({columns, rows, k}, number, a, b, c));
+                ++number;
+            }
+}
+
+// The plan takes them where both operands lie along k, alike for C and C transposed.
+TEST(GemmDotsPlan, WantsOperandsAlongK) {
+    const auto plan = [](std::int64_t m, std::int64_t n, bool a_along_k, bool b_along_k) {
+        constexpr std::int64_t k = 4096;
+        const MatrixView<const float> a = {nullptr, m, k, a_along_k ? k : 1, a_along_k ? 1 : m};
+        const MatrixView<const float> b = {nullptr, k, n, b_along_k ? 1 : n, b_along_k ? k : 1};
+        return plan_gemm_sliced(GemmCall<float>{1, a, b, 0, {nullptr, m, n, n, 1}},
+                                static_cast<std::size_t>(-1));
+    };
+    for (const std::int64_t few : {2, 5, 8}) {
+        EXPECT_TRUE(plan(few, 4096, true, true).dots);
+        EXPECT_TRUE(plan(4096, few, true, true).dots);
+        EXPECT_EQ(plan(few, 4096, true, true).seconds, plan(4096, few, true, true).seconds);
+        EXPECT_FALSE(plan(few, 4096, true, false).dots);
+        EXPECT_FALSE(plan(few, 4096, false, true).dots);
+    }
+    EXPECT_FALSE(plan(9, 4096, true, true).dots);
+    EXPECT_FALSE(plan(4096, 9, true, true).dots);
+}
+
+// Measured on an H200, in a graph, microseconds.
+TEST(GemmDotsPlan, EstimatesWhatWasMeasured) {
+    struct Measured {
+        std::int64_t rows, columns, k;
+        double microseconds;
+    };
+    for (const Measured& x : {Measured{4096, 2, 4096, 17.3}, Measured{8192, 4, 8192, 63.1},
+                              Measured{13824, 8, 7168, 105}, Measured{2048, 8, 2048, 5.2},
+                              Measured{20000, 4, 256, 10.0}, Measured{64, 4, 8192, 4.2}}) {
+        const double estimate = gemm_dots_microseconds(x.rows, x.columns, x.k, true);
+        EXPECT_LE(estimate, x.microseconds * 1.2) << x.rows << " x " << x.columns << " x " << x.k;
+        EXPECT_GE(estimate, x.microseconds * 0.8) << x.rows << " x " << x.columns << " x " << x.k;
+    }
 }
 
 // Squares may be made transposed, by the layouts of A and B: that does not show in the bits.

@@ -20,10 +20,13 @@ struct GemmSlicedPlan {
     std::size_t scratch_bytes = 0;  // for sums that go through memory
     double seconds = 0;             // estimated, on an H200
     bool fits = false;              // whether this rung can run the call at all
+    bool dots = false;              // by dots.cuh, without an entry
 
     /// Seconds to compare plans by.
     constexpr double weighed() const {
-        return fits ? gemm_chain_weight(sliced_table[entry].tile.chain(cut.depth)) * seconds : 0;
+        if (!fits) return 0;
+        return dots ? seconds
+                    : gemm_chain_weight(sliced_table[entry].tile.chain(cut.depth)) * seconds;
     }
 };
 

@@ -366,6 +366,17 @@ __device__ __forceinline__ void load_read_only(T (&to)[count], const T* from) {
     std::memcpy(to, &vector, 16);
 }
 
+/// The same of what is read once: it does not take the place of other lines in the first cache.
+template <class T, int count>
+__device__ __forceinline__ void load_once(T (&to)[count], const T* from) {
+    static_assert(count * sizeof(T) == 16);
+    uint4 vector;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+        : "l"(from));
+    std::memcpy(to, &vector, 16);
+}
+
 /// pointers[index], or where `pointers` is null, `otherwise`: without a branch.
 template <class T>
 __device__ __forceinline__ T* load_pointer(T* const* pointers, unsigned index, T* otherwise) {

@@ -270,6 +270,10 @@ template <bool ahead = false, class T, int count>
 void load_read_only(T (&to)[count], const T* from, Place place = Place::here()) {
     load_vector(to, from, place);
 }
+template <class T, int count>
+void load_once(T (&to)[count], const T* from, Place place = Place::here()) {
+    load_vector(to, from, place);
+}
 
 /// What a cache is told of the lines that a kernel reads. There is none.
 struct CachePolicy {
