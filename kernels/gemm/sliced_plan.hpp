@@ -134,12 +134,12 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         const double memory = read + written > 40e6 ? memory_of(t) : 0;
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
             GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
-            const bool follow =
-                plan.cut.parts == 1 && all * plan.cut.units() > sliced_multiprocessors;
-            const double time =
-                sliced_microseconds(entry, all, plan.cut) + (follow && longer > 0 ? longer : 0);
+            const bool follow = all * plan.cut.units() > sliced_multiprocessors;
+            const double time = sliced_microseconds(entry, all, plan.cut) +
+                                (follow && plan.cut.parts == 1 && longer > 0 ? longer : 0);
+            const double least = follow ? 1.06 * memory : memory;
             // Where memory limits, blocks that have less to do are ahead still.
-            plan.seconds = 1e-6 * (time > memory ? time : 0.9 * memory + 0.1 * time);
+            plan.seconds = 1e-6 * (time > least ? time : 0.9 * least + 0.1 * time);
             if ((!best.fits || plan.weighed() < best.weighed()) && plan.fits &&
                 plan.scratch_bytes <= most_scratch)
                 best = plan;
