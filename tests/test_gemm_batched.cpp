@@ -80,7 +80,8 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
         for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
-        all.emplace(GemmBatchRoute::sliced, 4);
+        for (int entry = 0; entry < sliced_entries; ++entry)
+            if (sliced_batches(entry)) all.emplace(GemmBatchRoute::sliced, entry);
     } else {
         for (int e = 0; e < gemm_tensor_entries; ++e) all.emplace(GemmBatchRoute::tensor, e);
     }
