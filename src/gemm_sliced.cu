@@ -3,7 +3,7 @@
 #include "gemm_sliced.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "gemm_sliced_launchers.hpp"

@@ -4,6 +4,7 @@
 // transposed gets the same bits as C.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -145,10 +146,16 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
                 best = plan;
         };
         consider(0, 1);
-        // Parts that follow each other may fill the multiprocessors better than a tile each.
-        const std::int64_t most_parts = products > 1 ? 1 : 4 * sliced_multiprocessors / all;
-        for (std::int64_t parts = 2; parts <= most_parts && parts <= 12; ++parts)
+        // As many parts as fill the multiprocessors once, or up to four times, one after the other.
+        std::int64_t least_parts = 2;
+        for (int turns = 1; turns <= 4 && products == 1; ++turns) {
+            constexpr std::int64_t most_parts = 12;
+            const std::int64_t parts =
+                std::min({turns * sliced_multiprocessors / all, k / t.block_k, most_parts});
+            if (parts < least_parts) continue;
             consider(0, parts);
+            least_parts = parts + 1;
+        }
         for (unsigned ranks_log2 = 1; ranks_log2 <= 3; ++ranks_log2) {
             // Larger clusters leave multiprocessors without a block: they are for few.
             const std::int64_t most_blocks = sliced_multiprocessors / (ranks_log2 > 1 ? 2 : 1);
