@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which entry of the rung sliced multiplies, and how k is cut: what is estimated to take least
 // time. All but the memory for sums follows from the extents alone, so that the bits do too; and C
-// transposed gets the same bits as C.
+// transposed gets the same bits as C. The form of dots.cuh, in place of these tiles, also asks how
+// operands lie (src/gemm_sliced.cu).
 #pragma once
 
 #include <algorithm>
