@@ -357,7 +357,7 @@ class GemmDots : public testing::Test {
                                            const Storage& b, const Storage& c) {
         GemmProblem<float> p(shape, 40 + static_cast<std::uint64_t>(number), a, b, c);
         constexpr float alphas[] = {1, -2}, betas[] = {0, 1, -2};
-        p.alpha = alphas[number % 2];
+        p.alpha = alphas[number / 2 % 2];
         p.beta = betas[number % 3];
         p.fill_integers();
         if (p.beta == 0) p.c.fill([] { return std::numeric_limits<float>::quiet_NaN(); });

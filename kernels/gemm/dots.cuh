@@ -40,8 +40,8 @@ __device__ __forceinline__ void load_neighbours(float (&to)[count], const float*
         device::load_read_only(to, from);
 }
 
-/// Adds up `count` values over a warp's lanes, by halves: while there are several, each lane keeps
-/// one half of them. What is left, count / 32 sums or one, begins at number `first`.
+/// Adds up `count` values, at most 32, over a warp's lanes, by halves: while there are several,
+/// each lane keeps one half of them. The sum that is left is number `first`, in 32 / count lanes.
 template <int count, int across = 16, int size>
 __device__ __forceinline__ void fold_lanes(float (&values)[size], int lane, int& first) {
     if constexpr (across > 0 && count > 1) {
@@ -103,11 +103,8 @@ __global__ void __launch_bounds__(gemm_dots_threads, 4) gemm_dots(const GemmDots
     auto& of_warps = device::shared<struct GemmDotsOfWarps, float[warps][count]>();
     int first = 0;
     fold_lanes<count>(sums, lane, first);
-    constexpr int kept = count > 32 ? count / 32 : 1, alike = count < 32 ? 32 / count : 1;
-    if (lane % alike == 0) {
-#pragma unroll
-        for (int i = 0; i < kept; ++i) of_warps[warp][first + i] = sums[i];
-    }
+    static_assert(count <= 32);  // so that one sum is left
+    if (lane % (32 / count) == 0) of_warps[warp][first] = sums[0];
     __syncthreads();
     const int r = thread / columns, c = thread % columns;
     if (thread >= count || c >= n || i0 + r >= x.a.rows) return;
