@@ -15,6 +15,7 @@
 #include "check.hpp"
 #include "gemm_batched.hpp"
 #include "gemm_choice.hpp"
+#include "gemm_elements.hpp"
 #include "gemm_pieces.hpp"
 #include "gemm_pipelined.hpp"
 #include "gemm_sliced.hpp"
@@ -89,6 +90,9 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
             break;
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
+        case GemmBatchRoute::elements:
+            if constexpr (std::is_same_v<T, float>) return elements_launcher(plan.entry);
+            break;
         case GemmBatchRoute::tile:
         case GemmBatchRoute::pipelined:
         case GemmBatchRoute::sliced:

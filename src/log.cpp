@@ -82,6 +82,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::pieces: return "pieces";
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";
+        case GemmBatchRoute::elements: return "elements";
         case GemmBatchRoute::pipelined: return "pipelined";
         case GemmBatchRoute::sliced: return "sliced";
         case GemmBatchRoute::tensor: return "tensor";

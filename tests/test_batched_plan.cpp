@@ -62,6 +62,9 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
             return compiled && entry.type == type && entry.oldest <= compute_capability &&
                    compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
         }
+        case GemmBatchRoute::elements:
+            return type == Scalar::float32 && compute_capability == 90 && x.k >= 24 &&
+                   x.k < std::int64_t{1} << 30 && plan.entry < gemm_elements_entries;
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
         case GemmBatchRoute::sliced: {
             const auto ranks_log2 = static_cast<unsigned>(std::countr_zero(plan.parts));
@@ -85,7 +88,8 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
 bool grid_holds(const GemmBatchPlan& plan, const GemmBatchExtents& x) {
     if (plan.route == GemmBatchRoute::one_by_one) return true;
     if (plan.most < 1) return false;
-    if (plan.route == GemmBatchRoute::tuned) return plan.most <= 65535;
+    if (plan.route == GemmBatchRoute::tuned || plan.route == GemmBatchRoute::elements)
+        return plan.most <= 65535;
     if (plan.route == GemmBatchRoute::tensor)
         return plan.most <= gemm_tensor_most(plan.entry, x.m, x.n, x.k);
     if (plan.route != GemmBatchRoute::tile) return plan.most <= std::int64_t{1} << 31;
@@ -267,11 +271,15 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                             if (gemm_pieces_table[e].type == type && x.pieces != GemmPieces::none &&
                                 plan_gemm_pieces(e, m, n, k, false).entry == e)
                                 see(GemmBatchRoute::pieces, e, gemm_pieces_microseconds(e, x));
-                        GemmBatchFastest cut;  // which is not among them
-                        if (type == Scalar::float32) cut.consider_sliced(x);
+                        GemmBatchFastest cut;  // or by elements, which are not among them
+                        if (type == Scalar::float32) {
+                            cut.consider_elements(x);
+                            cut.consider_sliced(x);
+                        }
                         for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
                             cut.consider_cut_tensor(e, 1, x);
-                        if (plan.route == GemmBatchRoute::sliced || plan.parts > 1) {
+                        if (plan.route == GemmBatchRoute::sliced ||
+                            plan.route == GemmBatchRoute::elements || plan.parts > 1) {
                             ASSERT_LE(cut.plan.microseconds, least);
                             continue;
                         }
@@ -293,15 +301,15 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
         EXPECT_EQ(route(n, least - 1, square), other);
         EXPECT_EQ(route(n, least, -1), other);
     }
-    // By elements, the ring is slower.
+    // By elements, the ring is slower, and other tiles are not.
     const auto by = [](int elements) {
         GemmBatchExtents x = {63, 63, 63, 1000};
         x.by_elements = elements;
         return plan_gemm_batch(Scalar::float32, 90, x, -1);
     };
     EXPECT_EQ(by(0).route, GemmBatchRoute::tuned);
-    EXPECT_EQ(by(2).route, GemmBatchRoute::tile);
-    EXPECT_EQ(by(2).entry, 4);
+    EXPECT_EQ(by(2).route, GemmBatchRoute::elements);
+    EXPECT_EQ(by(2).entry, 2);
 }
 
 // Where its tiles, 128 x 256 or 2 x 128 x 128 or 4 x 128 x 64, are estimated to take least time; as
@@ -334,15 +342,15 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
         EXPECT_EQ(plan({256, n, 512, 1000}, 1000).entry, entry) << n;
     EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
     EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
-    // The ring, even if elements come one by one, but not if those lie along k.
+    // The ring, but not if elements come one by one.
     GemmBatchExtents x = {320, 192, 320, 132};
-    for (const auto loads : {GemmRingLoads::mapped, GemmRingLoads::elements}) {
-        x.loads = loads;
-        EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tuned);
-        EXPECT_EQ(plan(x, 0).entry, 0);
+    EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tuned);
+    EXPECT_EQ(plan(x, 0).entry, 0);
+    x.loads = GemmRingLoads::elements;
+    for (const bool along_k : {false, true}) {
+        x.b_along_k = along_k;
+        EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::elements);
     }
-    x.b_along_k = true;
-    EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::tile);
     // Rows beyond a grid's y, which other tiles cannot have.
     EXPECT_EQ(plan({std::int64_t{1} << 22, 64, 64, 4}, 4).route, pipelined);
 }
@@ -363,10 +371,10 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
     expect(256, 8, tile, 4);                                                     // 64 x 64
     for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
-    for (const auto& [n, count] : {std::pair(256, 16), {128, 1000}})             // 64 x 64, a ring
-        expect(n, count, GemmBatchRoute::tuned, 0);
-    for (const auto& [n, count] : {std::pair(256, 1000), {512, 64}})  // 64 x 128
-        expect(n, count, GemmBatchRoute::tuned, 1);
+    expect(256, 16, GemmBatchRoute::tuned, 0);                                   // 64 x 64, a ring
+    for (const auto& [n, count] : {std::pair(256, 1000), {512, 64}})             // 128 x 128
+        expect(n, count, GemmBatchRoute::elements, 0);
+    expect(128, 1000, GemmBatchRoute::elements, 0);
     for (const std::int64_t count : {64, 1000}) {  // but the ring, if the copy engine gets maps
         GemmBatchExtents x = {256,  256,   256,   count,
                               true, false, false, GemmRingLoads::mapped_by_kernel};

@@ -34,12 +34,12 @@ TYPED_TEST_SUITE(SmallGemmBatched, Types);
 
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
 constexpr BatchCase large_cases[] = {
-    {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{33, 99, 257}, 100}, {{90, 33, 9}, 128},
-    {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{1, 35, 1030}, 2},
-    {{16, 35, 1030}, 2},  {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},
-    {{130, 33, 48}, 50},  {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},  {{66, 65, 7}, 251},
-    {{5, 7, 3}, 8001},    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000},  {{40, 40, 40}, 132},
-    {{289, 97, 5}, 128}};
+    {{98, 100, 65}, 100}, {{98, 99, 129}, 50},  {{100, 120, 24}, 264}, {{90, 33, 9}, 128},
+    {{140, 129, 64}, 2},  {{33, 97, 33}, 65},   {{97, 18, 130}, 130},  {{1, 35, 1030}, 2},
+    {{16, 35, 1030}, 2},  {{97, 98, 97}, 8},    {{200, 200, 9}, 128},  {{60, 60, 5}, 100},
+    {{130, 33, 48}, 50},  {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},   {{66, 65, 7}, 251},
+    {{5, 7, 3}, 8001},    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000},   {{40, 40, 40}, 132},
+    {{289, 97, 5}, 128},  {{257, 30, 24}, 16},  {{257, 18, 33}, 33},   {{130, 100, 24}, 50}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -79,7 +79,9 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
         if (gemm_batch_table[entry].type == type) all.emplace(GemmBatchRoute::tile, entry);
     if (type == Scalar::float32) {
         for (const int entry : {0, 1, 2}) all.emplace(GemmBatchRoute::square, entry);
-        for (const int entry : {0, 1}) all.emplace(GemmBatchRoute::tuned, entry);
+        all.emplace(GemmBatchRoute::tuned, 0);
+        for (int entry = 0; entry < gemm_elements_entries; ++entry)
+            all.emplace(GemmBatchRoute::elements, entry);
         for (int entry = 0; entry < sliced_entries; ++entry)
             if (sliced_batches(entry)) all.emplace(GemmBatchRoute::sliced, entry);
     } else {

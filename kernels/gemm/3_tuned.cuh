@@ -141,22 +141,24 @@ __device__ __forceinline__ void gemm_tuned_tile(T alpha, const MatrixView<const 
                                          corner.j + warp % t.warps_n() * t.warp_n < c.columns);
     ThreadTile<T, t> tile(thread, &tiles.a[0][0][0], &tiles.b[0][0][0]);
     const auto multiply_all = [&](auto&& advance) {
-        advance();
-        if (!busy || steps == 0) {
-            for (unsigned step = 0; step < steps; ++step) advance();
+        if (t.loaders > 0 && (!busy || steps == 0)) {
+            for (unsigned step = 0; step <= steps; ++step) advance();
             return;
         }
-        tile.start(0);
+        if (steps == 0) return;
         constexpr int lines = t.lines(sizeof(T));
         int line = 0;  // through all stages
-        for (unsigned left = steps * (t.block_k / lines); left > 0; --left) {
+        tile.start();
+#pragma unroll 1
+        for (unsigned left = steps * (t.block_k / lines);; --left) {
+            if (lines == t.block_k || line % t.block_k == 0) advance();
+            // After the last line nothing comes next: load again what is there.
+            if (line == t.stages * t.block_k || left == 0) line = 0;
+            tile.multiply(lines - 1, line, 0);  // the last one's last; first, zeros
+            if (left == 0) return;
 #pragma unroll
             for (int p = 0; p < lines - 1; ++p) tile.multiply(p, line, p + 1);
             line += lines;
-            if (lines == t.block_k || line % t.block_k == 0) advance();
-            // After the last line nothing comes next: load again what is there.
-            if (line == t.stages * t.block_k || left == 1) line = 0;
-            tile.multiply(lines - 1, line, 0);
         }
     };
     if constexpr (t.loaders > 0) {
@@ -186,9 +188,8 @@ template <class T, int entry>
 __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
     gemm_tuned_batched(GemmBatch<T> x) {
-    // Where the rung tensor runs, it makes batches of doubles.
-    if constexpr (gemm_table[entry].type == Scalar::float64 && device::reallocates_registers)
-        return device::trap();
+    // There, batched_elements.cuh makes batches of floats and the rung tensor those of doubles.
+    if constexpr (device::reallocates_registers) return device::trap();
     device::wait_for_launcher();
     gemm_tuned_tile<T, entry>(x.alpha, x.a.at(blockIdx.y), x.b.at(blockIdx.y), x.beta, x.c.first,
                               GemmGate{}, [&] { return x.c.at(device::opaque(blockIdx.y)); });

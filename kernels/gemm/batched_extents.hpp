@@ -57,6 +57,7 @@ enum class GemmBatchRoute {
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
+    elements,    // `entry`: of gemm_elements_table
     pipelined,   // `entry`: products side by side in a tile; 0: in place
     sliced,      // `entry`: of sliced_table
     tensor,      // `entry`: of gemm_tensor_table

@@ -67,6 +67,25 @@ struct GemmBatchFastest {
                                              tile.depth, x.turned(), type));
         }
     }
+    /// The tiles of batched_elements.cuh, a little less readily than by their times, for a k that
+    /// these were measured for and the kernel can count.
+    constexpr void consider_elements(const GemmBatchExtents& x) {
+        if (x.k < 24 || x.k >= std::int64_t{1} << 30) return;
+        for (int e = 0; e < gemm_elements_entries; ++e) {
+            const GemmElementsEntry& entry = gemm_elements_table[e];
+            const GemmTile& t = entry.tile;
+            const std::int64_t each =
+                pipelined_pieces(x.tiles(t.block_m, t.block_n), pipelined_multiprocessors);
+            const std::int64_t last = each % t.min_blocks;
+            const double uneven = each > t.min_blocks ? entry.uneven : 0.07;
+            const double blocks =
+                static_cast<double>(each) +
+                (last > 0 ? uneven * static_cast<double>(t.min_blocks - last) : 0);
+            const auto k = static_cast<double>((x.k + t.block_k - 1) / t.block_k * t.block_k);
+            consider({GemmBatchRoute::elements, e, gemm_batch_most},
+                     1.01 * (entry.start + (k * entry.load + entry.block) * blocks));
+        }
+    }
     /// A gemm each, which takes so long.
     constexpr void consider_one_by_one(const GemmBatchExtents& x, double each) {
         consider({GemmBatchRoute::one_by_one, -1, 1}, static_cast<double>(x.count) * each);
@@ -139,13 +158,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
     fastest.consider(
         gemm_batch_tuned_entry(0),
         gemm_ring_microseconds(x.m, x.n, x.k, x.count, x.loads, x.a_along_k, x.b_along_k));
-    const GemmTile& t = gemm_table[1].tile;
-    GemmBatchTimes times = gemm_batch_tuned_times;
-    if (x.loads == GemmRingLoads::elements) times.load *= 1.35;  // measured on 127 squares
-    const double each = gemm_batch_blocks_each(x, t.block_m, t.block_n);
-    if (each > t.min_blocks && each <= 2 * t.min_blocks) times.load *= 1.28;  // uneven: 200 squares
-    fastest.consider(gemm_batch_tuned_entry(1),
-                     gemm_batch_microseconds(times, x, each, t.block_k, x.b_along_k ? 1 : 0));
+    fastest.consider_elements(x);
     if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
@@ -207,6 +220,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
             gemm_batch_tile(entry),
             gemm_batch_microseconds(t.times, x, gemm_batch_blocks_each(x, t.edge, t.edge), t.depth,
                                     x.turned()));
+        fastest.consider_elements(x);
         fastest.consider_sliced(x);
         return fastest.plan;
     }
@@ -284,7 +298,10 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
         const double time = gemm_pieces_table[e].type == type ? gemm_pieces_microseconds(e, x) : 0;
         if (time > 0) fastest.consider({GemmBatchRoute::pieces, e, gemm_batch_flat}, time);
     }
-    if (type == Scalar::float32) fastest.consider_sliced(x);
+    if (type == Scalar::float32) {
+        fastest.consider_elements(x);
+        fastest.consider_sliced(x);
+    }
     for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
         fastest.consider_cut_tensor(e, gemm_tensor_most(e, x.m, x.n, x.k), x);
     return fastest.plan;

@@ -74,6 +74,13 @@ class ThreadTile {
         for (int v = 0; v < a_vectors + b_vectors; ++v) load(line, 0, v);
     }
     __device__ __forceinline__ void start(int number) { start(line(number)); }
+    /// In place of a first line, for a loop that begins with the last one of other lines: zeros.
+    __device__ __forceinline__ void start() {
+#pragma unroll
+        for (int i = 0; i < t.thread_m; ++i) a_line_[1][i] = 0;
+#pragma unroll
+        for (int j = 0; j < t.thread_n; ++j) b_line_[1][j] = 0;
+    }
 
     /// Multiplies line `p` of some lines (p a constant) while line `next_p` from `next` on arrives.
     __device__ __forceinline__ void multiply(int p, int next, int next_p) {

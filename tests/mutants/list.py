@@ -23,6 +23,7 @@ BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
 SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
 PIECES = "src/gemm_pieces.cu"
+ELEMENTS = "src/gemm_elements.cu"
 PIPELINED = "src/gemm_pipelined.cu"
 TENSOR = "src/gemm_tensor.cu"
 GEMV = "src/gemv.cu"
@@ -166,6 +167,16 @@ MUTANTS = [
     Mutant("a B of all products is waited for as one of each", "kernels/gemm/batched_pieces.cuh",
            "plan.b_shared() ? 1 : pieces()", "plan.b_shared() ? pieces() : pieces()", PIECES,
            "test_gemm_pieces:*OneBForAll"),
+    Mutant("of a batch's elements those beyond k count", "kernels/gemm/batched_elements.cuh",
+           "p_ + c * k_step_ < columns ? 1 : 0", "p_ + c * k_step_ < columns ? 1 : 1", ELEMENTS,
+           "test_gemm_elements:*EveryEdge"),
+    Mutant("a batch's second tile of elements begins behind a whole first one", "kernels/gemm/batched_elements.cuh",
+           "from_ -= (depth - columns) * column_stride;", "from_ -= 0 * column_stride;", ELEMENTS,
+           "test_gemm_elements:*EveryEdge"),
+    Mutant("by elements, rows below a C of a batch are stored", "kernels/gemm/batched_elements.cuh",
+           "if (i + r < rows) {", "if (i + r < t.block_m) {", ELEMENTS, "test_gemm_elements:*EveryEdge"),
+    Mutant("by elements, all parts of a C of a batch lie where the first one does", "kernels/gemm/batched_elements.cuh",
+           "first += part * c.row_stride;", "first += 0 * c.row_stride;", ELEMENTS, "test_gemm_elements:*EveryStorage"),
     Mutant("pieces as many of each tile lie where those of others do", "kernels/gemm/pipelined_sums.cuh",
            "first = tile * load.each;", "first = tile;", PIPELINED, "test_gemm_pipelined:*AsManyPieces"),
     Mutant("blocks with whole tiles have no piece of another one", "kernels/gemm/pipelined_plan.hpp",

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Batches whose operands come by elements: every entry of the table, wherever matrices lie and
+// begin, one chain of multiply-adds an element; nothing beside C is written, nothing beside A and B
+// read.
+#include <limits>
+
+#include "batched_problem.hpp"
+#include "gemm_elements.hpp"
+#include "kernels/gemm/batched_table.hpp"
+#include "needs_90.hpp"
+
+namespace tinyblas::test {
+namespace {
+
+class SmallGemmElements : public testing::Test {
+  protected:
+    void check(BatchProblem<float>& p, int entry) {
+        p.fill_normal();
+        run(p, entry);
+        EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
+    }
+    void run(BatchProblem<float>& p, int entry) {
+        const Matrix<float*> array = on_device(context, p.pointers());
+        float* const* const pointers = array.view().data;
+        const auto given = [&](std::int64_t first) {
+            return p.by_pointers() ? pointers + first * p.count() : nullptr;
+        };
+        const GemmBatch<float> batch = {p.alpha,
+                                        {p.a.device(0), p.a.stride(), given(0)},
+                                        {p.b.device(0), p.b.stride(), given(1)},
+                                        p.beta,
+                                        {p.c.device(0), p.c.stride(), given(2)},
+                                        p.count()};
+        for (auto* operand : p.operands()) operand->upload(context);
+        elements_launcher(entry)(context.stream(), batch);
+        for (auto* operand : p.operands()) operand->download(context);
+    }
+
+    Context context;
+};
+
+// One less, one more and the tile itself, in m and n; k around a stage, and around all of them.
+TEST_F(SmallGemmElements, EveryEdge) {
+    for (int entry = 0; entry < gemm_elements_entries; ++entry) {
+        const GemmTile& t = gemm_elements_table[entry].tile;
+        int number = 0;
+        for (const std::int64_t k : {1, 7, 8, 9, 16, 17, 24, 25, 31, 40})
+            for (const int more : {-1, 0, 1}) {
+                const std::int64_t m = t.block_m + (number % 3 == 0 ? more : -5);
+                const std::int64_t n = t.block_n + (number % 3 == 1 ? more : 3);
+                BatchProblem<float> p({m, n, k}, 2, {below, Along{false, 1}});
+                p.alpha = 0.7f;
+                p.beta = number % 2 == 0 ? 0 : -0.3f;
+                p.given = number % 4 < 2 ? Given::by_strides : Given::by_pointers;
+                check(p, entry);
+                ++number;
+            }
+        for (const Shape shape :
+             {Shape{1, 1, 1}, Shape{1, 70, 5}, Shape{70, 1, 12}, Shape{3, 5, 0}}) {
+            BatchProblem<float> p(shape, 3);
+            p.beta = 0.5f;
+            check(p, entry);
+        }
+    }
+}
+
+// All layouts, sub-blocks, steps in both directions; C by rows, by columns and with gaps.
+TEST_F(SmallGemmElements, EveryStorage) {
+    for (int entry = 0; entry < gemm_elements_entries; ++entry)
+        for (int index = 0; index < output_storages; ++index) {
+            BatchProblem<float> p({70, 45, 19}, 2, {},
+                                  {storages[index], storages[(index + 3) % output_storages],
+                                   storages[(index + 1) % output_storages]});
+            p.beta = index % 2 == 0 ? 1 : 0;
+            p.given = index % 3 == 0 ? Given::by_pointers : Given::by_strides;
+            check(p, entry);
+        }
+}
+
+// beta = 0: C is not read. NaN and infinity of A and B reach the rows and columns they belong to,
+// and no others.
+TEST_F(SmallGemmElements, NanAndInfinity) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    for (int entry = 0; entry < gemm_elements_entries; ++entry) {
+        BatchProblem<float> p({45, 67, 13}, 2);
+        p.beta = 0;
+        p.fill_normal();
+        for (auto* c : {&p.c}) c->fill([] { return nan; });
+        p.a.before(0)(44, 12) = nan;
+        p.b.before(1)(0, 66) = infinity;
+        run(p, entry);
+        for (std::int64_t e = 0; e < 2; ++e)
+            for (std::int64_t i = 0; i < 45; ++i)
+                for (std::int64_t j = 0; j < 67; ++j) {
+                    const float c = p.c.after(e)(i, j);
+                    const bool finite = !(e == 0 && i == 44) && !(e == 1 && j == 66);
+                    ASSERT_EQ(std::isfinite(c), finite) << e << ", " << i << ", " << j;
+                }
+    }
+}
+
+}  // namespace
+}  // namespace tinyblas::test
