@@ -9,8 +9,7 @@
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before, for all
 // at once, right after a barrier, they would keep the multiply-adds waiting; a thread's go from its
 // first element by one step to the next, whatever way the operand lies, and those of rows that are
-// not there are left out: what the stage holds there is multiplied, and its sums are dropped. C
-// leaves along its rows by way of the stages.
+// not there are left out: zeros stay in all stages. C leaves along its rows by way of the stages.
 //
 // An element is one chain of multiply-adds in the order of k.
 //
@@ -190,6 +189,14 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
     const auto corner = GemmElementsRaster<entry>(x.m(), x.n()).corner(blockIdx.x);
     const int thread = static_cast<int>(threadIdx.x), k = static_cast<int>(x.k());
     const int steps = (k + t.block_k - 1) / t.block_k;
+    if (corner.i + t.block_m > x.m() || corner.j + t.block_n > x.n()) {
+        constexpr float zeros[4] = {};
+#pragma unroll 1
+        for (int at = 4 * thread; at < static_cast<int>(sizeof(shared) / sizeof(float));
+             at += 4 * t.threads())
+            device::store_vector(reinterpret_cast<float*>(&shared) + at, zeros);
+        __syncthreads();
+    }
     typename Shared::LoaderA a(x.a.at(blockIdx.y), corner.i, shared.a, thread);
     typename Shared::LoaderB b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b, thread);
     // The first tile takes what is not whole, so that all others are.
