@@ -301,15 +301,15 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
         EXPECT_EQ(route(n, least - 1, square), other);
         EXPECT_EQ(route(n, least, -1), other);
     }
-    // By elements, the ring is slower, and other tiles are not.
+    // By elements, the ring is slower.
     const auto by = [](int elements) {
         GemmBatchExtents x = {63, 63, 63, 1000};
         x.by_elements = elements;
         return plan_gemm_batch(Scalar::float32, 90, x, -1);
     };
     EXPECT_EQ(by(0).route, GemmBatchRoute::tuned);
-    EXPECT_EQ(by(2).route, GemmBatchRoute::elements);
-    EXPECT_EQ(by(2).entry, 2);
+    EXPECT_EQ(by(2).route, GemmBatchRoute::tile);
+    EXPECT_EQ(by(2).entry, 4);
 }
 
 // Where its tiles, 128 x 256 or 2 x 128 x 128 or 4 x 128 x 64, are estimated to take least time; as
@@ -371,10 +371,10 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
     expect(256, 8, tile, 4);                                                     // 64 x 64
     for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
-    expect(256, 16, GemmBatchRoute::tuned, 0);                                   // 64 x 64, a ring
-    for (const auto& [n, count] : {std::pair(256, 1000), {512, 64}})             // 128 x 128
-        expect(n, count, GemmBatchRoute::elements, 0);
-    expect(128, 1000, GemmBatchRoute::elements, 0);
+    for (const auto& [n, count] :
+         {std::pair(256, 16), {128, 1000}, {256, 1000}})  // 64 x 64, a ring
+        expect(n, count, GemmBatchRoute::tuned, 0);
+    expect(512, 64, GemmBatchRoute::elements, 0);  // 128 x 128
     for (const std::int64_t count : {64, 1000}) {  // but the ring, if the copy engine gets maps
         GemmBatchExtents x = {256,  256,   256,   count,
                               true, false, false, GemmRingLoads::mapped_by_kernel};

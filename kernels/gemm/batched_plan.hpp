@@ -67,8 +67,9 @@ struct GemmBatchFastest {
                                              tile.depth, x.turned(), type));
         }
     }
-    /// The tiles of batched_elements.cuh, a little less readily than by their times, for a k that
-    /// these were measured for and the kernel can count.
+    /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
+    /// can count; less readily than by these, and by pointers, which they do not know, and in place
+    /// of small products' kernels, whose times are known better, less still.
     constexpr void consider_elements(const GemmBatchExtents& x) {
         if (x.k < 24 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {
@@ -82,8 +83,11 @@ struct GemmBatchFastest {
                 static_cast<double>(each) +
                 (last > 0 ? uneven * static_cast<double>(t.min_blocks - last) : 0);
             const auto k = static_cast<double>((x.k + t.block_k - 1) / t.block_k * t.block_k);
+            // Where stages are cleared first, of what a tile has beyond C.
+            const double clear = x.m % t.block_m == 0 && x.n % t.block_n == 0 ? 0 : 0.15;
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
-                     1.01 * (entry.start + (k * entry.load + entry.block) * blocks));
+                     (x.pointers || x.largest() <= 112 ? 1.06 : 1.01) *
+                         (entry.start + clear + (k * entry.load + entry.block) * blocks));
         }
     }
     /// A gemm each, which takes so long.

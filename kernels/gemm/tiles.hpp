@@ -220,7 +220,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     struct Times {
         double start, latency, load, tile, a, b, both, both_follow, turns;
     };
-    constexpr Times times[] = {{1.8, 0.0252, 0.0232, 0.13, 1.06, 1.12, 1.2, 1.14, 0.5},
+    constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25, 1, 1.1, 1.3, 1.15, 1.3},
                                {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15, 1.3},
                                {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15, 1.3},
                                {1.9, 0.028, 0.026, 0.3, 1.13, 1.17, 1.3, 1.3, 1.7},
@@ -238,7 +238,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                                       : 1;
     const bool soon = loads >= GemmRingLoads::elements_of_one && each == 1 && k > block_k;
     return time.start - (soon ? 0.4 : 0) + lines * of_k * as_they_lie + time.tile * each +
-           (follow ? time.turns + 0.36 * each : 0);
+           (follow ? time.turns + 0.35 * each : 0);
 }
 
 /// How an operand of one product comes to that entry.
