@@ -188,7 +188,8 @@ template <class T, int entry>
 __global__ void __launch_bounds__(gemm_table[entry].tile.threads(),
                                   gemm_table[entry].tile.min_blocks)
     gemm_tuned_batched(GemmBatch<T> x) {
-    // There, batched_elements.cuh makes batches of floats and the rung tensor those of doubles.
+    // With machine code for 9.0a, batched_elements.cuh and tuned_ring.cuh make batches of floats,
+    // and the rung tensor those of doubles.
     if constexpr (device::reallocates_registers) return device::trap();
     device::wait_for_launcher();
     gemm_tuned_tile<T, entry>(x.alpha, x.a.at(blockIdx.y), x.b.at(blockIdx.y), x.beta, x.c.first,

@@ -6,12 +6,12 @@
 //   multiplied   [stage s: a thread's 8 x 4 to 16 x 8 sums, line by line        ]
 //   copied       [stage s + 2: two copies of an element each, or a few, a line  ]
 //
-// Each thread multiplies and copies. Copies are spread over the lines of the stage before, for all
-// at once, right after a barrier, they would keep the multiply-adds waiting; a thread's go from its
-// first element by one step to the next, whatever way the operand lies, and those of rows that are
-// not there are left out: zeros stay in all stages. C leaves along its rows by way of the stages.
+// Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
+// once, right after a barrier, they would keep the multiply-adds waiting. A thread goes from its
+// first element by one step to the next, whatever way the operand lies, and leaves out rows that do
+// not exist: zeros stay there in all stages. C leaves along its rows by way of the stages.
 //
-// An element is one chain of multiply-adds in the order of k.
+// An element of C is one chain of multiply-adds in the order of k.
 //
 // Limit: issue slots, 75 to 85 % busy (an H200), five in six of them with multiply-adds.
 #pragma once
