@@ -2,6 +2,7 @@
 // Batches whose operands come by elements: every entry of the table, wherever matrices lie and
 // begin, one chain of multiply-adds an element; nothing beside C is written, nothing beside A and B
 // read.
+#include <cmath>
 #include <limits>
 
 #include "batched_problem.hpp"
@@ -20,20 +21,9 @@ class SmallGemmElements : public testing::Test {
         EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
     }
     void run(BatchProblem<float>& p, int entry) {
-        const Matrix<float*> array = on_device(context, p.pointers());
-        float* const* const pointers = array.view().data;
-        const auto given = [&](std::int64_t first) {
-            return p.by_pointers() ? pointers + first * p.count() : nullptr;
-        };
-        const GemmBatch<float> batch = {p.alpha,
-                                        {p.a.device(0), p.a.stride(), given(0)},
-                                        {p.b.device(0), p.b.stride(), given(1)},
-                                        p.beta,
-                                        {p.c.device(0), p.c.stride(), given(2)},
-                                        p.count()};
-        for (auto* operand : p.operands()) operand->upload(context);
-        elements_launcher(entry)(context.stream(), batch);
-        for (auto* operand : p.operands()) operand->download(context);
+        p.run(context, [&](float* const* pointers) {
+            elements_launcher(entry)(context.stream(), p.batch(pointers));
+        });
     }
 
     Context context;
@@ -86,7 +76,7 @@ TEST_F(SmallGemmElements, NanAndInfinity) {
         BatchProblem<float> p({45, 67, 13}, 2);
         p.beta = 0;
         p.fill_normal();
-        for (auto* c : {&p.c}) c->fill([] { return nan; });
+        p.c.fill([] { return nan; });
         p.a.before(0)(44, 12) = nan;
         p.b.before(1)(0, 66) = infinity;
         run(p, entry);

@@ -28,21 +28,12 @@ class SmallGemmPieces : public testing::Test {
         EXPECT_TRUE(chained(p)) << p << ", entry " << entry;
     }
     void run(BatchProblem<T>& p, int entry, GemmPieces expected, bool one_b = false) {
-        const Matrix<T*> array = on_device(context, p.pointers());
-        T* const* const pointers = array.view().data;
-        const auto given = [&](std::int64_t first) {
-            return p.by_pointers() ? pointers + first * p.count() : nullptr;
-        };
-        const GemmBatch<T> batch = {p.alpha,
-                                    {p.a.device(0), p.a.stride(), given(0)},
-                                    {p.b.device(0), one_b ? 0 : p.b.stride(), given(1)},
-                                    p.beta,
-                                    {p.c.device(0), p.c.stride(), given(2)},
-                                    p.count()};
-        EXPECT_EQ(gemm_pieces(batch), expected) << p;
-        for (auto* operand : p.operands()) operand->upload(context);
-        pieces_launcher<T>(entry)(context.stream(), batch);
-        for (auto* operand : p.operands()) operand->download(context);
+        p.run(context, [&](T* const* pointers) {
+            GemmBatch<T> batch = p.batch(pointers);
+            if (one_b) batch.b.stride = 0;
+            EXPECT_EQ(gemm_pieces(batch), expected) << p;
+            pieces_launcher<T>(entry)(context.stream(), batch);
+        });
     }
 
     Context context;
