@@ -96,7 +96,7 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
             plans.pipelined.seconds += bytes_of_c * (call.c.columns % 4 != 0 ? 0.15e-12
                                                      : bytes_of_c > 50e6     ? 0.04e-12
                                                                              : 0);
-            plans.slabs = plan_gemm_slabs(context, call);
+            plans.slabs = plan_gemm_slabs(context, call, plans.ring.in_fours);
         }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);

@@ -35,11 +35,13 @@ std::string rung_reason(const GemmCall<T>& call) {
     if (call.choice.kernel == GemmKernel::gemv) return "the rung gemv: c is a row or a column";
     if (call.choice.kernel == GemmKernel::tiled)
         return "the rung tiled: k is too long for the others";
+    const bool one = !plans.slabs.by_columns && plans.slabs.size == call.c.rows;
     const std::string what =
-        call.choice.kernel == GemmKernel::batched
-            ? sentence("a batch of slabs of ", plans.slabs.size,
-                       call.exchanged != plans.slabs.by_columns ? " columns" : " rows")
-            : sentence("the rung ", to_string(call.choice.kernel));
+        call.choice.kernel != GemmKernel::batched
+            ? sentence("the rung ", to_string(call.choice.kernel))
+        : one ? std::string("a batch of one")
+              : sentence("a batch of slabs of ", plans.slabs.size,
+                         call.exchanged != plans.slabs.by_columns ? " columns" : " rows");
     std::string estimate =
         sentence(what, " is estimated at ", microseconds(plans.seconds(call.choice.kernel)));
     if (call.choice.kernel == GemmKernel::tuned) return estimate;

@@ -2,6 +2,7 @@
 // A product whose C has many rows, as a batch of products of so many rows each, with the same B,
 // and one of the rows that are left: kernels for batches read A and write C in pieces of memory
 // that may begin anywhere, and have tiles that fit narrow C better. Likewise, one of many columns.
+// Or all of C as one slab.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,15 @@ template <class T>
 struct GemmCall;
 
 struct GemmSlabsPlan {
-    std::int64_t size = 0;  // rows of a slab, or columns
+    std::int64_t size = 0;  // rows of a slab, or columns; all rows: one slab
     bool by_columns = false;
     GemmBatchPlan batch = {};
     double seconds = 0;  // estimated, on an H200
     bool fits = false;
 };
 
-GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call);
+/// `in_fours`: as the ring's plan for the call says.
+GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call, bool in_fours);
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan);
 
 }  // namespace tinyblas

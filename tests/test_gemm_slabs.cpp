@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A C of many rows or columns as a batch of slabs: which products are made so, by which kernels,
-// however operands and C lie, with and without rows or columns that are left.
+// A C of many rows or columns as a batch of slabs, or all of C as one: which products are made so,
+// by which kernels, however operands and C lie, with and without rows or columns that are left.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -16,11 +16,16 @@ namespace {
 
 class SmallGemmSlabs : public testing::Test {
   protected:
+    GemmCall<float> call_of(GemmProblem<float>& p) {
+        return prepare_gemm<float>(context, p.alpha, p.a.device(), p.b.device(), p.beta,
+                                   p.c.device(), {});
+    }
+    GemmSlabsPlan plan_of(GemmProblem<float>& p) { return call_of(p).plans.slabs; }
+
     /// By what gemm plans, if it would choose that or not; the plan.
     GemmSlabsPlan run(GemmProblem<float>& p) {
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
-        const GemmCall<float> call = prepare_gemm<float>(context, p.alpha, p.a.device(),
-                                                         p.b.device(), p.beta, p.c.device(), {});
+        const GemmCall<float> call = call_of(p);
         const GemmSlabsPlan& plan = call.plans.slabs;
         EXPECT_TRUE(plan.fits) << p;
         if (plan.fits) enqueue_gemm_slabs(context, call, plan);
@@ -54,7 +59,7 @@ TEST_F(SmallGemmSlabs, EveryRowIsMadeOnceHoweverOperandsLie) {
 // A and B are read, and C is written, to the end and no further; the rows that are left, too.
 TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
     std::set<GemmBatchRoute> routes;
-    for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>(17, 17), {5, 30}, {65, 40}})
+    for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>(17, 17), {5, 30}, {65, 22}})
         for (const std::int64_t m : {4096, 4097, 4799, 4800})
             for (const bool by_columns : {false, true}) {
                 const Shape shape = by_columns ? Shape{n, m, k} : Shape{m, n, k};
@@ -68,6 +73,46 @@ TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
                 ASSERT_TRUE(exact(p));
             }
     EXPECT_TRUE(routes.contains(GemmBatchRoute::pieces));
+}
+
+// Operands whose neighbours lie apart are others' job.
+TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
+    const auto has_lines = [](Operand<float>& x) {
+        const auto view = x.device();
+        return view.row_stride == 1 || view.column_stride == 1;
+    };
+    int number = 0;
+    for (int a = 0; a < input_storages; ++a)
+        for (const int b : {a, (a + 5) % input_storages}) {
+            const Shape shape = {2 + number * 37 % 150, 2 + number * 53 % 140, 41 + number % 9};
+            GemmProblem<float> p(shape, 770 + static_cast<std::uint64_t>(number), storages[a],
+                                 storages[b], storages[number % output_storages]);
+            p.beta = static_cast<float>(number++ % 3 - 1);
+            p.fill_integers();
+            for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+            if (!has_lines(p.a) || !has_lines(p.b)) {
+                EXPECT_FALSE(plan_of(p).fits) << p;
+                continue;
+            }
+            const GemmSlabsPlan plan = run(p);
+            EXPECT_EQ(plan.batch.route, GemmBatchRoute::elements) << p;
+            EXPECT_EQ(plan.size, call_of(p).c.rows) << p;
+            ASSERT_TRUE(exact(p));
+        }
+}
+
+// Where others cut k, to be as exact as cuBLAS, one chain will not do.
+TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
+    const auto fits = [&](Shape shape, int a) {
+        GemmProblem<float> p(shape, 1, storages[a]);
+        for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+        return plan_of(p).fits;
+    };
+    EXPECT_TRUE(fits({100, 90, 256}, 0));
+    EXPECT_FALSE(fits({100, 90, 257}, 0));
+    EXPECT_FALSE(fits({100, 90, 40}, 0));
+    EXPECT_TRUE(fits({100, 90, 41}, 0));
+    EXPECT_TRUE(fits({100, 90, 40}, 1));  // neither A nor B lies along k
 }
 
 TEST_F(SmallGemmSlabs, WhereThatIsEstimatedToBeFaster) {
@@ -98,6 +143,11 @@ TEST_F(SmallGemmSlabs, WhereThatIsEstimatedToBeFaster) {
     EXPECT_THAT(told({1 << 20, 33, 33}).reason, words);
     EXPECT_THAT(told({1 << 20, 33, 33}).reason, testing::HasSubstr(" rows "));
     EXPECT_THAT(told({1 << 20, 33, 33}, true).reason, testing::HasSubstr(" columns "));
+    for (const bool by_column : {false, true}) {
+        EXPECT_THAT(told({450, 1049, 67}, by_column).reason,
+                    testing::HasSubstr("a batch of one is estimated at "));
+        EXPECT_NE(told({448, 1048, 64}, by_column).choice.kernel, batched);
+    }
 }
 
 // A plan that is remembered is that of a C that lies so.

@@ -22,8 +22,8 @@ namespace tinyblas {
 /// thin float products, `pipelined`, for larger ones, `skinny`, where m or n is at most 64 and k at
 /// most 128 (512 where m or n is at most 32), and `tensor`, double products on tensor cores, which
 /// round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
-/// `batched` says that one launch made a batch, or of a long C of floats its slabs, each a product;
-/// what these leave is a product of its own.
+/// `batched` says that one launch made a batch, or of a long C of floats its slabs, each a product
+/// (what these leave is a product of its own), or one of floats as a batch of one.
 enum class GemmKernel {
     best,
     naive,
