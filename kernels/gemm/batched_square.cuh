@@ -26,7 +26,6 @@ struct GemmSquare {
     int lines;       // of 4 k, that the main loop's body holds
     int min_blocks;  // launch bounds
     bool bulk;       // a copy engine brings the matrices, where there is one
-    bool streams;    // the L2 cache gives C up first: 16 squares, 1,000 of them, take 2 % longer so
 
     constexpr int size() const { return n * n; }
     constexpr int lanes_m() const { return n / thread_m; }
@@ -36,9 +35,9 @@ struct GemmSquare {
 
 // Figures: NVIDIA H200.
 inline constexpr GemmSquare gemm_square_table[] = {
-    {16, 4, 2, 4, 16, false, false},  // 4,280 GB/s
-    {32, 4, 1, 8, 12, false, true},   // 4,120 GB/s
-    {64, 8, 1, 8, 5, true, true},     // 3,620 GB/s
+    {16, 4, 2, 4, 16, false},  // 4,280 GB/s
+    {32, 4, 1, 8, 12, false},  // 4,120 GB/s
+    {64, 8, 1, 8, 5, true},    // 3,620 GB/s
 };
 
 /// The entry whose kernel takes these operands; -1: none.
@@ -134,10 +133,7 @@ __global__ void __launch_bounds__(gemm_square_table[entry].threads(),
     for (int i = 0; i < s.thread_m; ++i) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) store(old[i][j], alpha, acc[i][j], beta);
-        if constexpr (s.streams)
-            device::store_global<true>(to + i * apart, old[i]);
-        else
-            device::store_vector(to + i * apart, old[i]);
+        device::store_global<true>(to + i * apart, old[i]);  // the L2 cache gives C up first
     }
 }
 
