@@ -70,7 +70,9 @@ GemmSlabsPlan plan_one_slab(const GemmCall<float>& call, bool in_fours) {
     };
     if (k > longest_chain || in_fours || !has_lines(call.a) || !has_lines(call.b)) return plan;
     GemmBatchFastest fastest;
-    fastest.consider_elements({call.c.rows, call.c.columns, k, 1});
+    GemmBatchExtents one = {call.c.rows, call.c.columns, k, 1};
+    one.in_reach = elements_reach(call.a) && elements_reach(call.b.transposed());
+    fastest.consider_elements(one);
     const double seconds = 1.02e-6 * fastest.plan.microseconds;
     if (seconds > 0) plan = {call.c.rows, false, fastest.plan, seconds, true};
     return plan;

@@ -63,7 +63,7 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
                    compute_capability <= entry.newest && x.k <= gemm_tuned_longest_k;
         }
         case GemmBatchRoute::elements:
-            return type == Scalar::float32 && compute_capability == 90 && x.k >= 24 &&
+            return type == Scalar::float32 && compute_capability == 90 && x.in_reach && x.k >= 24 &&
                    x.k < std::int64_t{1} << 30 && plan.entry < gemm_elements_entries;
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
         case GemmBatchRoute::sliced: {
@@ -308,8 +308,8 @@ TEST(BatchedPlan, SquaresWhereTheyPay) {
         return plan_gemm_batch(Scalar::float32, 90, x, -1);
     };
     EXPECT_EQ(by(0).route, GemmBatchRoute::tuned);
-    EXPECT_EQ(by(2).route, GemmBatchRoute::tile);
-    EXPECT_EQ(by(2).entry, 4);
+    EXPECT_EQ(by(2).route, GemmBatchRoute::elements);
+    EXPECT_EQ(by(2).entry, 2);
 }
 
 // Where its tiles, 128 x 256 or 2 x 128 x 128 or 4 x 128 x 64, are estimated to take least time; as
@@ -351,6 +351,8 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
         x.b_along_k = along_k;
         EXPECT_EQ(plan(x, 0).route, GemmBatchRoute::elements);
     }
+    x.in_reach = false;  // and a tile's elements are not too far apart
+    EXPECT_NE(plan(x, 0).route, GemmBatchRoute::elements);
     // Rows beyond a grid's y, which other tiles cannot have.
     EXPECT_EQ(plan({std::int64_t{1} << 22, 64, 64, 4}, 4).route, pipelined);
 }

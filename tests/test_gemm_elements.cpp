@@ -67,6 +67,17 @@ TEST_F(SmallGemmElements, EveryStorage) {
         }
 }
 
+// A tile's elements are counted from its first one in 32 bits: 159 rows and 7 k.
+TEST(ElementsReach, AsFarAsATileGoes) {
+    constexpr std::int64_t row = std::int64_t{1} << 22, column = std::int64_t{1} << 27;
+    static_assert(159 * row + 7 * column <= INT32_MAX);
+    for (const int sign : {1, -1}) {
+        EXPECT_TRUE(elements_reach(MatrixView<float>{nullptr, 9, 9, sign * row, sign * column}));
+        EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, sign * (row + 1), 1}));
+        EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, 1, sign * (column + 1)}));
+    }
+}
+
 // beta = 0: C is not read. NaN and infinity of A and B reach the rows and columns they belong to,
 // and no others.
 TEST_F(SmallGemmElements, NanAndInfinity) {

@@ -4,16 +4,18 @@
 //
 //   line of k:     0       1       2       3       4       5       6       7
 //   multiplied   [stage s: a thread's 8 x 4 to 16 x 8 sums, line by line        ]
-//   copied       [stage s + 2: two copies of an element each, or a few, a line  ]
+//   copied       [stage s + 2: one or two elements of A and of B, every other   ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
-// once, right after a barrier, they would keep the multiply-adds waiting. A thread goes from its
-// first element by one step to the next, whatever way the operand lies, and leaves out rows that do
-// not exist: zeros stay there in all stages. C leaves along its rows by way of the stages.
+// once, right after a barrier, they would keep the multiply-adds waiting. Where a thread's elements
+// lie is known from the first one on, however the operand lies, so that a copy takes an addition
+// and no test: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
+// along its rows by way of the stages.
 //
 // An element of C is one chain of multiply-adds in the order of k.
 //
-// Limit: issue slots, 75 to 85 % busy (an H200), five in six of them with multiply-adds.
+// Limit: issue slots, some 90 % busy (an H200); of a loop's instructions 67 % (64 x 32) to 88 %
+// (128 x 128) are multiply-adds.
 #pragma once
 
 #include <cstddef>
@@ -30,151 +32,178 @@
 
 namespace tinyblas {
 
+/// `x`, the same in all lanes, in a register of each of them: of what it is the assembler knows
+/// nothing. Else it makes two additions and a choice of one that adds either of two constants.
+__device__ __forceinline__ int in_register(int x) { return __shfl_sync(~0u, x, 0); }
+
 /// An operand's elements on their way into tiles, k outside. It is seen as (extent, k); rows are
-/// the index that it shares with C.
+/// the index that it shares with C. Where there are fewer than in a tile they come again: to copy
+/// the same element for all lanes takes as long as to copy one for each of them in turn.
 template <int extent, int depth, int threads>
 class ElementLoader {
+    static constexpr int warps = threads / 32;
+    static constexpr int of_32 = depth / warps;  // a thread's copies of 32 rows
+
   public:
     static constexpr int pitch = extent + 4;
-    static constexpr int copies = extent * depth / threads;  // a thread's of a tile
+    static constexpr int copies = extent / 32 * of_32;  // a thread's of a tile
     using Tile = float[depth][pitch];
-    static_assert(threads % extent == 0 && threads % depth == 0 && extent % (threads / depth) == 0);
+    static_assert(depth == 8 && depth % warps == 0 && extent % 32 == 0);
 
-    /// From the rows of `operand` from `first` on.
+    /// From the rows of `operand` from `first` on, all of which exist or are all that do.
     __device__ __forceinline__ ElementLoader(const MatrixView<const float>& operand,
                                              std::int64_t first, Tile* tiles, int thread)
-        : tiles_(&tiles[0][0][0]), along_k_(operand.column_stride == 1) {
-        // A warp copies 8 k of 4 rows, whole sectors, to 32 banks; or else neighbouring rows.
-        constexpr int rows_apart = threads / depth, k_apart = threads / extent;
-        const int i = along_k_ ? thread / depth : thread % extent;
-        p_ = along_k_ ? thread % depth : thread / extent;
-        from_ = operand.data + (first + i) * operand.row_stride + p_ * operand.column_stride;
-        at_ = p_ * pitch + i;
-        step_ = along_k_ ? rows_apart * operand.row_stride : k_apart * operand.column_stride;
-        at_step_ = along_k_ ? rows_apart : k_apart * pitch;
-        k_step_ = along_k_ ? 0 : k_apart;
-        back_ = depth * operand.column_stride - (copies - 1) * step_;
-#pragma unroll
-        for (int c = 0; c < copies; ++c)
-            if (first + i + (along_k_ ? c * rows_apart : 0) < operand.rows) there_ |= 1u << c;
-    }
-
-    /// Copies a tile into `stage`, of whose k `columns` exist; the rest becomes zero, and the next
-    /// tile begins behind them.
-    __device__ __forceinline__ void load(int stage, int columns, std::int64_t column_stride) {
-        begin(stage);
+        : to_(&tiles[0][0][0]) {
+        // A warp copies 8 k of 4 rows, whole sectors, to 32 banks; or else 32 neighbouring rows.
+        const bool along_k = operand.column_stride == 1;
+        const int i = along_k ? thread / depth : thread % 32;
+        p_ = along_k ? thread % depth : thread / 32;
+        const int rows_apart = along_k ? 32 / of_32 : 0;
+        k_apart_ = along_k ? 0 : warps;
+        to_ = to_ + (p_ * pitch + i);
+        step_ = in_register(along_k ? rows_apart : warps * pitch);
+        back_ = depth * operand.column_stride;
+        const int rows = operand.rows < extent ? static_cast<int>(operand.rows) : extent;
+        const auto there = [&](int row) { return row < rows ? row : row * rows / extent; };
+        const int row = there(i);
+        from_ = operand.data + (first + row) * operand.row_stride + p_ * operand.column_stride;
 #pragma unroll
         for (int c = 0; c < copies; ++c) {
-            if (there_ & (1u << c))
-                device::copy_async<1>(to_, from_, p_ + c * k_step_ < columns ? 1 : 0);
-            next(c);
+            const int other = there(i + c / of_32 * 32 + c % of_32 * rows_apart);
+            apart_[c] = (other - row) * static_cast<int>(operand.row_stride) +
+                        c % of_32 * k_apart_ * static_cast<int>(operand.column_stride);
         }
-        from_ -= (depth - columns) * column_stride;
     }
-    /// The next copies are of a tile into `stage`.
-    __device__ __forceinline__ void begin(int stage) {
-        to_ = tiles_ + (stage * (depth * pitch) + at_);
+
+    /// Copies a tile, of whose k `columns` exist; the rest becomes zero, and the next tile begins
+    /// behind them.
+    __device__ __forceinline__ void load(int columns, std::int64_t column_stride) {
+#pragma unroll
+        for (int c = 0; c < copies; ++c) copy(c, p_ + c % of_32 * k_apart_ < columns ? 1 : 0);
+        from_ += columns * column_stride;
+        turn(1);
     }
+    /// The next tile comes so many stages behind the last one's.
+    __device__ __forceinline__ void turn(int stages) { to_ = to_ + stages * (depth * pitch); }
     /// Copy `c` of a tile all of whose k exist.
-    __device__ __forceinline__ void load(int c) {
-        if (there_ & (1u << c)) device::copy_async<1>(to_, from_);
-        next(c);
-    }
-    /// There are no more tiles.
-    __device__ __forceinline__ void stop() { there_ = 0; }
+    __device__ __forceinline__ void load(int c) { copy(c, 1); }
+    __device__ __forceinline__ void next() { from_ += back_; }
 
   private:
-    __device__ __forceinline__ void next(int c) {
-        from_ += c == copies - 1 ? back_ : step_;
-        if (c < copies - 1) to_ = to_ + at_step_;
+    __device__ __forceinline__ void copy(int c, int there) {
+        device::copy_async<1>(to_ + c % of_32 * step_ + c / of_32 * 32, from_ + apart_[c], there);
     }
 
-    device::SharedPointer<float> tiles_, to_ = tiles_;
+    device::SharedPointer<float> to_;
     const float* from_;
-    std::int64_t step_, back_;  // from copy to copy, and to the next tile
-    unsigned there_ = 0;        // a bit for each copy
-    int p_, k_step_, at_, at_step_;
-    bool along_k_;
+    std::int64_t back_;  // to the next tile
+    int apart_[copies];  // elements from the first copy's
+    int p_, k_apart_, step_;
 };
 
 template <int entry>
-struct GemmElementsShared {
+struct GemmElements {
     static constexpr GemmTile t = gemm_elements_table[entry].tile;
     using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads()>;
     using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads()>;
-    typename LoaderA::Tile a[t.stages];
-    typename LoaderB::Tile b[t.stages];
-};
+    using Tile = ThreadTile<float, t>;
+    using Raster = GemmRaster<t.block_m, t.block_n, 8>;
 
-template <int entry>
-using GemmElementsRaster =
-    GemmRaster<gemm_elements_table[entry].tile.block_m, gemm_elements_table[entry].tile.block_n, 8>;
+    /// Where the block's tile begins, and what it multiplies: the last tile of several is moved up
+    /// so that all of its rows and columns exist; it leaves to C what others do not.
+    struct Place {
+        std::int64_t i, j, first_i, first_j;
+    };
+    static __device__ __forceinline__ Place place(const GemmBatch<float>& x, std::int64_t tile) {
+        const auto moved = [](std::int64_t first, int extent, std::int64_t end) {
+            return first + extent <= end ? first : end > extent ? end - extent : 0;
+        };
+        const auto [i, j] = Raster(x.m(), x.n()).corner(tile);
+        return {i, j, moved(i, t.block_m, x.m()), moved(j, t.block_n, x.n())};
+    }
+    static constexpr int part = Tile::lane_rows * t.lanes_m();  // of a warp's rows of C
+    static constexpr int pitch = t.warp_n + 4;
+
+    struct Stages {
+        typename LoaderA::Tile a[t.stages];
+        typename LoaderB::Tile b[t.stages];
+    };
+    union Shared {
+        Stages stages;
+        float sums[t.threads() / 32][part][pitch];  // on their way to C
+    };
+};
 
 /// C = alpha sums + beta C, along C's rows: a part of each warp's rows after the other goes by way
 /// of `shared`, which nothing else uses any more.
-template <int entry, class Tile>
-__device__ __forceinline__ void leave_by_rows(Tile& tile, const GemmBatch<float>& x,
-                                              GemmElementsShared<entry>& shared) {
-    constexpr GemmTile t = gemm_elements_table[entry].tile;
-    constexpr int part = 4 * t.lanes_m();  // rows of a warp's
-    constexpr int parts = t.thread_m / 4, down = t.block_m / t.warp_m, warps = t.threads() / 32;
-    constexpr int across = t.block_n / 32, pitch = t.block_n + 4;
-    static_assert(part % warps == 0 && down * part * pitch * sizeof(float) <= sizeof(shared));
-    auto* const sums = reinterpret_cast<float(*)[pitch]>(&shared);
+template <class Elements>
+__device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
+                                              const GemmBatch<float>& x,
+                                              typename Elements::Shared& shared) {
+    constexpr GemmTile t = Elements::t;
+    constexpr int part = Elements::part, parts = t.warp_m / part, across = t.warp_n / 32;
+    constexpr int beside = 4;  // rows
     // Found out anew rather than kept in registers through the main loop.
-    const auto corner = GemmElementsRaster<entry>(x.m(), x.n()).corner(device::opaque(blockIdx.x));
+    const auto place = Elements::place(x, device::opaque(blockIdx.x));
     const int thread = static_cast<int>(device::opaque(threadIdx.x));
-    const int warp = thread / 32, lane = thread % 32, row = Tile::row(thread);
-    const int rows = static_cast<int>(x.m() - corner.i < t.block_m ? x.m() - corner.i : t.block_m);
-    const std::int64_t columns = x.n() - corner.j - lane;
+    const int warp = thread / 32, lane = thread % 32;
+    const int warp_row = warp / t.warps_n() * t.warp_m, warp_column = warp % t.warps_n() * t.warp_n;
+    const int row = Elements::Tile::row(thread);
+    auto& sums = shared.sums[warp];
+    // Rows and columns from the first ones on that the block leaves to C.
+    int below = warp_row - static_cast<int>(place.i - place.first_i);
+    const int beyond = warp_column + lane - static_cast<int>(place.j - place.first_j);
+    const auto many = [](std::int64_t end, std::int64_t first, int extent) {
+        return static_cast<unsigned>(end - first < extent ? end - first : extent);
+    };
+    const unsigned rows = many(x.m(), place.i, t.block_m),
+                   columns = many(x.n(), place.j, t.block_n);
     const MatrixView<float>& c = x.c.first;
-    float* first = x.c.data(device::opaque(blockIdx.y)) + (corner.i + warp) * c.row_stride +
-                   (corner.j + lane) * c.column_stride;
+    float* line = x.c.data(device::opaque(blockIdx.y)) + (place.i + below) * c.row_stride +
+                  (place.j + beyond) * c.column_stride;
     const std::int64_t next = 32 * c.column_stride;
+    __syncthreads();
 #pragma unroll 1
     for (int now = 0; now < parts; ++now) {
-        __syncthreads();
         tile.visit_vectors(thread, [&](int i, int j, const float(&four)[4]) {
             if ((i - row) / part != now) return;
             float scaled[4];
 #pragma unroll
             for (int e = 0; e < 4; ++e) scaled[e] = device::opaque(x.alpha * four[e]);
-            device::store_vector(
-                &sums[row / t.warp_m * part + row % t.warp_m + i - row - now * part][j], scaled);
+            device::store_vector(&sums[i - warp_row - now * part][j - warp_column], scaled);
         });
-        __syncthreads();
+        __syncwarp();
         const auto leave = [&](auto reads) {
-            float* line = first;
-            int i = now * part + warp;
-            const float* from = &sums[warp][lane];
+            const float* from = &sums[0][lane];
 #pragma unroll 1
-            for (int d = 0; d < down; ++d) {
+            for (int i = 0; i < part; i += beside) {
 #pragma unroll
-                for (int r = 0; r < part; r += warps) {
-                    if (i + r < rows) {
+                for (int r = 0; r < beside; ++r) {
+                    if (static_cast<unsigned>(below + r) < rows) {
                         float values[across];
 #pragma unroll
-                        for (int q = 0; q < across; ++q) values[q] = from[r * pitch + 32 * q];
+                        for (int q = 0; q < across; ++q)
+                            values[q] = from[r * Elements::pitch + 32 * q];
 #pragma unroll
                         for (int q = 0; q < across; ++q)
-                            if (reads && 32 * q < columns)
+                            if (reads && static_cast<unsigned>(beyond + 32 * q) < columns)
                                 device::multiply_add(values[q], x.beta, line[q * next]);
 #pragma unroll
                         for (int q = 0; q < across; ++q)
-                            if (32 * q < columns) line[q * next] = values[q];
+                            if (static_cast<unsigned>(beyond + 32 * q) < columns)
+                                line[q * next] = values[q];
                     }
-                    line += warps * c.row_stride;
+                    line += c.row_stride;
                 }
-                from += part * pitch;
-                i += t.warp_m;
-                line += (t.warp_m - part) * c.row_stride;
+                from += beside * Elements::pitch;
+                below += beside;
             }
         };
         if (x.beta == 0)
             leave(std::false_type());
         else
             leave(std::true_type());
-        first += part * c.row_stride;
+        __syncwarp();
     }
 }
 
@@ -183,63 +212,50 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
                                   gemm_elements_table[entry].tile.min_blocks)
     gemm_batched_elements(GemmBatch<float> x) {
     device::wait_for_launcher();
-    using Shared = GemmElementsShared<entry>;
-    constexpr GemmTile t = Shared::t;
-    auto& shared = device::large_shared<Shared>();
-    const auto corner = GemmElementsRaster<entry>(x.m(), x.n()).corner(blockIdx.x);
+    using Elements = GemmElements<entry>;
+    constexpr GemmTile t = Elements::t;
+    auto& shared = device::large_shared<typename Elements::Shared>();
+    const auto place = Elements::place(x, blockIdx.x);
     const int thread = static_cast<int>(threadIdx.x), k = static_cast<int>(x.k());
-    const int steps = (k + t.block_k - 1) / t.block_k;
-    if (corner.i + t.block_m > x.m() || corner.j + t.block_n > x.n()) {
-        constexpr float zeros[4] = {};
-#pragma unroll 1
-        for (int at = 4 * thread; at < static_cast<int>(sizeof(shared) / sizeof(float));
-             at += 4 * t.threads())
-            device::store_vector(reinterpret_cast<float*>(&shared) + at, zeros);
-        __syncthreads();
-    }
-    typename Shared::LoaderA a(x.a.at(blockIdx.y), corner.i, shared.a, thread);
-    typename Shared::LoaderB b(x.b.at(blockIdx.y).transposed(), corner.j, shared.b, thread);
+    const int steps = in_register((k + t.block_k - 1) / t.block_k);
+    typename Elements::LoaderA a(x.a.at(blockIdx.y), place.first_i, shared.stages.a, thread);
+    typename Elements::LoaderB b(x.b.at(blockIdx.y).transposed(), place.first_j, shared.stages.b,
+                                 thread);
     // The first tile takes what is not whole, so that all others are.
-    int columns = k - (steps - 1) * t.block_k, unrequested = steps, stage = 0;
+    int columns = k - (steps - 1) * t.block_k, unrequested = steps;
 #pragma unroll 1
-    for (; stage < t.stages - 1; ++stage) {
+    for (int stage = 0; stage < t.stages - 1; ++stage) {
         if (unrequested > 0) {
-            a.load(stage, columns, x.a.first.column_stride);
-            b.load(stage, columns, x.b.first.row_stride);
-            --unrequested;
+            a.load(columns, x.a.first.column_stride);
+            b.load(columns, x.b.first.row_stride);
         }
+        --unrequested;
         device::close_copy_group();
         columns = t.block_k;
     }
-
-    const auto advance = [&] {
-        device::wait_for_copies<t.stages - 2>();
-        __syncthreads();
-        a.begin(stage);
-        b.begin(stage);
-        stage = stage + 1 == t.stages ? 0 : stage + 1;
-        if (unrequested == 0) a.stop(), b.stop();
-        --unrequested;
-    };
-    // Copies go with every other line, or fewer.
+    // Copies go with some of the lines.
     const auto copy_beside = [&](int line) {
         const auto some = [&](auto& loader) {
             constexpr int copies = std::remove_reference_t<decltype(loader)>::copies;
-            constexpr int lines = copies < t.block_k / 2 ? copies : t.block_k / 2;
+            constexpr int most = t.block_k / 2, lines = copies < most ? copies : most,
+                          apart = t.block_k / lines;
 #pragma unroll
             for (int c = 0; c < copies; ++c)
-                if (c / (copies / lines) * (t.block_k / lines) == line) loader.load(c);
+                if (c * lines / copies * apart == line) loader.load(c);
         };
+        if (line % 2 != 0 || unrequested <= 0) return;
         some(a);
         some(b);
     };
-    ThreadTile<float, t> tile(thread, &shared.a[0][0][0], &shared.b[0][0][0]);
-    advance();
+    typename Elements::Tile tile(thread, &shared.stages.a[0][0][0], &shared.stages.b[0][0][0]);
+    device::wait_for_copies<t.stages - 2>();
+    __syncthreads();
+    auto line = tile.line(0);
     if (steps > 0) {
-        tile.start(0);
+        tile.start(line);
         copy_beside(0);
     }
-    int line = 0;  // through all stages
+    int stage = steps - steps;
 #pragma unroll 1
     for (int left = steps; left > 0; --left) {
 #pragma unroll
@@ -248,24 +264,31 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
             tile.multiply(p, line, p + 1);
         }
         device::close_copy_group();
-        line += t.block_k;
-        advance();
+        device::wait_for_copies<t.stages - 2>();
+        __syncthreads();
+        // What is copied next takes the place of what was multiplied last.
+        const int copied = stage == 0 ? 1 - t.stages : 1;
+        a.turn(copied), b.turn(copied);
+        a.next(), b.next();
+        --unrequested;
         // After the last line nothing comes next: load again what is there.
-        if (line == t.stages * t.block_k || left == 1) line = 0;
+        const bool wraps = stage == t.stages - 1;
+        line = line + (left == 1 ? 0 : wraps ? (1 - t.stages) * t.block_k : t.block_k);
+        stage = wraps ? 0 : stage + 1;
         copy_beside(0);
         tile.multiply(t.block_k - 1, line, 0);
     }
-    leave_by_rows<entry>(tile, x, shared);
+    leave_by_rows<Elements>(tile, x, shared);
 }
 
 /// At most gemm_batch_most (batched_plan.hpp) matrices.
 template <int entry>
 void launch_gemm_batched_elements(device::Stream stream, const GemmBatch<float>& x) {
-    const std::int64_t blocks = GemmElementsRaster<entry>(x.m(), x.n()).blocks();
+    using Elements = GemmElements<entry>;
+    const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
     device::launch_evenly("gemm", gemm_batched_elements<entry>,
                           dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-                          gemm_elements_table[entry].tile.threads(),
-                          sizeof(GemmElementsShared<entry>), stream, x);
+                          Elements::t.threads(), sizeof(typename Elements::Shared), stream, x);
 }
 
 }  // namespace tinyblas

@@ -24,6 +24,7 @@ struct GemmBatchExtents {
     bool pointers = false;  // only the device knows where matrices begin
     int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
     bool in_place = false;  // the rung pipelined reads each matrix as it lies, if at all
+    bool in_reach = true;   // of 32 bits, a tile's elements from its first one; see elements_reach
     TensorPitch a_pitch = TensorPitch::lines, b_pitch = TensorPitch::lines;  // of doubles
     std::size_t scratch = static_cast<std::size_t>(-1);  // bytes that parts of sums may take
     double alone = 0;  // estimated microseconds of a product by itself; 0: unknown

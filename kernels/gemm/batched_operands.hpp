@@ -46,6 +46,17 @@ bool in_vectors(const GemmBatchOperand<T>& x) {
            (x.pointers || reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0);
 }
 
+/// Whether batched_elements.cuh can count how far a tile's elements are from its first one, of an
+/// operand seen as (extent, k).
+template <class T>
+constexpr bool elements_reach(const MatrixView<T>& x) {
+    constexpr std::int64_t rows = 256, columns = 8, end = std::int64_t{1} << 30;
+    const auto fits = [](std::int64_t stride, std::int64_t many) {
+        return stride <= end / many && stride >= -end / many;
+    };
+    return fits(x.row_stride, rows) && fits(x.column_stride, columns);
+}
+
 /// C_e = alpha A_e B_e + beta C_e for e = 0 ... count - 1.
 template <class T>
 struct GemmBatch {

@@ -71,23 +71,20 @@ struct GemmBatchFastest {
     /// can count; less readily than by these, and by pointers, which they do not know, and in place
     /// of small products' kernels, whose times are known better, less still.
     constexpr void consider_elements(const GemmBatchExtents& x) {
-        if (x.k < 24 || x.k >= std::int64_t{1} << 30) return;
+        if (!x.in_reach || x.k < 24 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {
             const GemmElementsEntry& entry = gemm_elements_table[e];
             const GemmTile& t = entry.tile;
-            const std::int64_t each =
-                pipelined_pieces(x.tiles(t.block_m, t.block_n), pipelined_multiprocessors);
-            const std::int64_t last = each % t.min_blocks;
-            const double uneven = each > t.min_blocks ? entry.uneven : 0.07;
-            const double blocks =
-                static_cast<double>(each) +
-                (last > 0 ? uneven * static_cast<double>(t.min_blocks - last) : 0);
+            const std::int64_t places = pipelined_multiprocessors * entry.of_multiprocessor();
+            const std::int64_t each = pipelined_pieces(x.tiles(t.block_m, t.block_n), places);
+            const std::int64_t last = each % entry.at_once();
+            const std::int64_t absent = last > 0 ? entry.at_once() - last : 0;
+            const double uneven = each > entry.at_once() ? entry.uneven : 0.09;
+            const double blocks = static_cast<double>(each) + uneven * static_cast<double>(absent);
             const auto k = static_cast<double>((x.k + t.block_k - 1) / t.block_k * t.block_k);
-            // Where stages are cleared first, of what a tile has beyond C.
-            const double clear = x.m % t.block_m == 0 && x.n % t.block_n == 0 ? 0 : 0.15;
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
                      (x.pointers || x.largest() <= 112 ? 1.06 : 1.01) *
-                         (entry.start + clear + (k * entry.load + entry.block) * blocks));
+                         (entry.start + (k * entry.load + entry.block) * blocks));
         }
     }
     /// A gemm each, which takes so long.
