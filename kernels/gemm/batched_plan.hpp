@@ -79,7 +79,7 @@ struct GemmBatchFastest {
             const std::int64_t each = pipelined_pieces(x.tiles(t.block_m, t.block_n), places);
             const std::int64_t last = each % entry.at_once();
             const std::int64_t absent = last > 0 ? entry.at_once() - last : 0;
-            const double uneven = each > entry.at_once() ? entry.uneven : 0.09;
+            const double uneven = each > entry.at_once() ? entry.uneven : entry.few;
             const double blocks = static_cast<double>(each) + uneven * static_cast<double>(absent);
             const auto k = static_cast<double>((x.k + t.block_k - 1) / t.block_k * t.block_k);
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
