@@ -4,12 +4,12 @@
 //
 //   line of k:     0       1       2       3       4       5       6       7
 //   multiplied   [stage s: a thread's 8 x 4 to 16 x 8 sums, line by line        ]
-//   copied       [stage s + 2: one or two elements of A and of B, every other   ]
+//   copied       [stage s + 2: one to three elements of A and of B, every other ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
 // once, right after a barrier, they would keep the multiply-adds waiting. Where a thread's elements
 // lie is known from the first one on, however the operand lies, so that a copy takes an addition
-// and no test: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
+// and no test of its own: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
 // along its rows by way of the stages.
 //
 // An element of C is one chain of multiply-adds in the order of k.
