@@ -184,28 +184,13 @@ GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, dou
     const int compute_capability = context.compute_capability(), square = square_entry(x);
     const std::int64_t pipelined = pipelined_most(context, x, extents.in_place);
     const GemmBatchExtents& e = extents;
-    thread_local Memo<20, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
+    thread_local Memo<19, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
     return recent(
-        {e.m,
-         e.n,
-         e.k,
-         e.count,
-         e.a_along_k,
-         e.b_along_k,
-         e.b_shared,
-         static_cast<int>(e.loads),
-         static_cast<int>(e.pieces),
-         e.pointers,
-         e.by_elements,
-         e.in_place,
-         e.in_reach,
-         static_cast<int>(e.a_pitch),
-         static_cast<int>(e.b_pitch),
-         static_cast<std::int64_t>(e.scratch),
-         std::bit_cast<std::int64_t>(alone),
-         compute_capability,
-         square,
-         pipelined},
+        {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
+         static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place + 2 * e.in_reach,
+         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch),
+         static_cast<std::int64_t>(e.scratch), std::bit_cast<std::int64_t>(alone),
+         compute_capability, square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 template GemmBatchPlan plan_gemm_batch(const Context&, const GemmBatch<float>&, double);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "batched_problem.hpp"
+#include "gemm_batched.hpp"
 #include "gemm_elements.hpp"
 #include "kernels/gemm/batched_table.hpp"
 #include "needs_90.hpp"
@@ -76,6 +77,21 @@ TEST(ElementsReach, AsFarAsATileGoes) {
         EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, sign * (row + 1), 1}));
         EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, 1, sign * (column + 1)}));
     }
+}
+
+// Operands of the same extents: one plan is not remembered as the other's.
+TEST(ElementsReach, PlansKnowIt) {
+    const Context context;
+    const auto route = [&](std::int64_t row_stride) {
+        const MatrixView<const float> a = {nullptr, 150, 150, row_stride, 1};
+        const MatrixView<float> c = {nullptr, 150, 150, 151, 1};
+        const GemmBatch<float> x = {1, {a, 1}, {a, 1}, 0, {c, 150 * 151}, 1000};
+        return plan_gemm_batch(context, x).route;
+    };
+    constexpr std::int64_t far = (std::int64_t{1} << 22) + 1;
+    EXPECT_EQ(route(151), GemmBatchRoute::elements);
+    EXPECT_NE(route(far), GemmBatchRoute::elements);
+    EXPECT_EQ(route(151), GemmBatchRoute::elements);
 }
 
 // beta = 0: C is not read. NaN and infinity of A and B reach the rows and columns they belong to,

@@ -9,8 +9,8 @@
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
 // once, right after a barrier, they would keep the multiply-adds waiting. Where a thread's elements
 // lie is known from the first one on, however the operand lies, so that a copy takes an addition
-// and no test of its own: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
-// along its rows by way of the stages.
+// and no test of its own: a C's last tiles are moved up instead, and leave to it what others do
+// not. C leaves along its rows by way of the stages.
 //
 // An element of C is one chain of multiply-adds in the order of k.
 //
@@ -156,8 +156,8 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
     const auto many = [](std::int64_t end, std::int64_t first, int extent) {
         return static_cast<unsigned>(end - first < extent ? end - first : extent);
     };
-    const unsigned rows = many(x.m(), place.i, t.block_m),
-                   columns = many(x.n(), place.j, t.block_n);
+    const unsigned rows = many(x.m(), place.i, t.block_m);
+    const unsigned columns = many(x.n(), place.j, t.block_n);
     const MatrixView<float>& c = x.c.first;
     float* line = x.c.data(device::opaque(blockIdx.y)) + (place.i + below) * c.row_stride +
                   (place.j + beyond) * c.column_stride;
@@ -233,19 +233,18 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
         device::close_copy_group();
         columns = t.block_k;
     }
-    // Copies go with some of the lines.
+    // Copies go with every other line, or fewer.
     const auto copy_beside = [&](int line) {
         const auto some = [&](auto& loader) {
             constexpr int copies = std::remove_reference_t<decltype(loader)>::copies;
-            constexpr int most = t.block_k / 2, lines = copies < most ? copies : most,
-                          apart = t.block_k / lines;
+            constexpr int most = t.block_k / 2, lines = copies < most ? copies : most;
+            constexpr int apart = t.block_k / lines;
 #pragma unroll
             for (int c = 0; c < copies; ++c)
                 if (c * lines / copies * apart == line) loader.load(c);
         };
         if (line % 2 != 0 || unrequested <= 0) return;
-        some(a);
-        some(b);
+        some(a), some(b);
     };
     typename Elements::Tile tile(thread, &shared.stages.a[0][0][0], &shared.stages.b[0][0][0]);
     device::wait_for_copies<t.stages - 2>();
@@ -255,7 +254,7 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
         tile.start(line);
         copy_beside(0);
     }
-    int stage = steps - steps;
+    int stage = 0;
 #pragma unroll 1
     for (int left = steps; left > 0; --left) {
 #pragma unroll
