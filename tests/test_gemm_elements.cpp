@@ -4,11 +4,13 @@
 // read.
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "batched_problem.hpp"
 #include "gemm_batched.hpp"
 #include "gemm_elements.hpp"
 #include "kernels/gemm/batched_table.hpp"
+#include "large_buffer.hpp"
 #include "needs_90.hpp"
 
 namespace tinyblas::test {
@@ -76,6 +78,45 @@ TEST(ElementsReach, AsFarAsATileGoes) {
         EXPECT_TRUE(elements_reach(MatrixView<float>{nullptr, 9, 9, sign * row, sign * column}));
         EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, sign * (row + 1), 1}));
         EXPECT_FALSE(elements_reach(MatrixView<float>{nullptr, 9, 9, 1, sign * (column + 1)}));
+    }
+}
+
+// There, in both directions: the matrices pass 2^31 elements, what tiles count comes close to it.
+TEST(ElementsReach, ExactUpToItsEnd) {
+    constexpr std::int64_t row = std::int64_t{1} << 22, column = std::int64_t{1} << 27;
+    constexpr std::int64_t m = 165, n = 163, k = 19, apart = column / row;
+    constexpr std::int64_t values = m + apart * (k - 1), elements = values * row;
+    static_assert(elements > std::int64_t{1} << 31);
+    LargeBuffer<float> buffer(elements);
+    if (!buffer) GTEST_SKIP() << no_room<float>(1, elements);
+    Context context;
+    std::vector<float> all;
+    for (std::int64_t v = 0; v < values; ++v) all.push_back(static_cast<float>(v * v % 11 - 5));
+    copy(context, MatrixView<float>::row_major(all.data(), 1, values),
+         MatrixView<float>{buffer.data(), 1, values, elements, row});
+    for (const std::int64_t sign : {1, -1}) {
+        const auto value = [&](std::int64_t i, std::int64_t p) {
+            const std::int64_t v = i + apart * p;
+            return all[static_cast<std::size_t>(sign > 0 ? v : values - 1 - v)];
+        };
+        const float* const first = buffer.data() + (sign > 0 ? 0 : (values - 1) * row);
+        const MatrixView<const float> a = {first, m, k, sign * row, sign * column};
+        const MatrixView<const float> b = {first, k, n, sign * column, sign * row};
+        ASSERT_TRUE(elements_reach(a) && elements_reach(b.transposed()));
+        for (int entry = 0; entry < gemm_elements_entries; ++entry) {
+            Matrix<float> c(m, n);
+            elements_launcher(entry)(context.stream(), {1, {a}, {b}, 0, {c.view()}, 1});
+            std::vector<float> result(m * n);
+            copy(context, c, MatrixView<float>::row_major(result.data(), m, n));
+            context.synchronize();
+            for (std::int64_t i = 0; i < m; ++i)
+                for (std::int64_t j = 0; j < n; ++j) {
+                    float sum = 0;
+                    for (std::int64_t p = 0; p < k; ++p) sum += value(i, p) * value(j, p);
+                    ASSERT_EQ(result[static_cast<std::size_t>(i * n + j)], sum)
+                        << "entry " << entry << ", " << i << ", " << j;
+                }
+        }
     }
 }
 
