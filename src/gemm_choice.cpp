@@ -86,17 +86,16 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
             plans.skinny = plan_gemm_skinny(call);
             // What these rungs load or store element by element takes longer: measured, an H200. Of
             // C that is supposed where its rows do not consist of 16 bytes.
-            if (call.c.columns % 4 != 0 || !has_vector_lines(call.a) || !has_vector_lines(call.b)) {
-                if (!tuned.tile.is_ring()) plans.tuned_seconds *= 1.3;
-                plans.sliced.seconds *= 1.05;
-            }
+            if (!tuned.tile.is_ring() &&
+                (call.c.columns % 4 != 0 || !has_vector_lines(call.a) || !has_vector_lines(call.b)))
+                plans.tuned_seconds *= 1.3;
             // So does the rung pipelined, as it stores C; a large one takes it longer in any case.
             const double bytes_of_c =
                 4 * static_cast<double>(call.c.rows) * static_cast<double>(call.c.columns);
             plans.pipelined.seconds += bytes_of_c * (call.c.columns % 4 != 0 ? 0.15e-12
                                                      : bytes_of_c > 50e6     ? 0.04e-12
                                                                              : 0);
-            plans.slabs = plan_gemm_slabs(context, call, plans.ring.in_fours);
+            plans.slabs = plan_gemm_slabs(context, call, memory, plans.ring.in_fours);
         }
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
@@ -205,7 +204,9 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.seconds);
     consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds * gemm_whole_chain_weight(k));
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
-    consider(GemmKernel::batched, plans.slabs, plans.slabs.seconds * gemm_whole_chain_weight(k));
+    consider(
+        GemmKernel::batched, plans.slabs,
+        plans.slabs.seconds * (plans.slabs.split_k.parts > 0 ? 1 : gemm_whole_chain_weight(k)));
     return choice;
 }
 

@@ -7,6 +7,7 @@
 #include "gemm_batched.hpp"
 #include "gemm_call.hpp"
 #include "gemm_choice.hpp"
+#include "gemm_elements.hpp"
 #include "kernels/gemm/batched_plan.hpp"
 
 namespace tinyblas {
@@ -59,30 +60,52 @@ double microseconds(const GemmBatchPlan& plan, std::int64_t narrow, std::int64_t
     }
 }
 
-/// All of C as one slab, by elements, which takes as long wherever lines begin; 2 % less readily,
-/// as others' times are not known better. Not where others cut k, to be as exact as cuBLAS.
-GemmSlabsPlan plan_one_slab(const GemmCall<float>& call, bool in_fours) {
-    GemmSlabsPlan plan;
-    const std::int64_t k = call.a.columns;
+/// All of C as one slab, by elements, which takes as long wherever lines begin; but not where
+/// others cut k, to be as exact as cuBLAS. Or split-k.
+GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, bool in_fours) {
     constexpr std::int64_t longest_chain = 256;
+    GemmSlabsPlan plan;
     const auto has_lines = [](const MatrixView<const float>& x) {
         return x.row_stride == 1 || x.column_stride == 1;
     };
-    if (k > longest_chain || in_fours || !has_lines(call.a) || !has_lines(call.b)) return plan;
-    GemmBatchFastest fastest;
-    GemmBatchExtents one = {call.c.rows, call.c.columns, k, 1};
-    one.in_reach = elements_reach(call.a) && elements_reach(call.b.transposed());
-    fastest.consider_elements(one);
-    const double seconds = 1.02e-6 * fastest.plan.microseconds;
-    if (seconds > 0) plan = {call.c.rows, false, fastest.plan, seconds, true};
+    const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
+    if (!has_lines(call.a) || !has_lines(call.b) || !elements_reach(call.a) ||
+        !elements_reach(call.b.transposed()))
+        return plan;
+    if (k <= longest_chain && !in_fours) {
+        GemmBatchFastest fastest;
+        fastest.consider_elements({m, n, k, 1});
+        const double seconds = 1e-6 * fastest.plan.microseconds;
+        if (seconds > 0) plan = {m, false, fastest.plan, seconds, true};
+    }
+    const GemmSplitKPlan split_k = plan_gemm_split_k(m, n, k, memory);
+    const double seconds = 1e-6 * split_k.microseconds;
+    if (split_k.parts > 0 && (!plan.fits || seconds < plan.seconds))
+        plan = {m, false, {}, seconds, true, split_k};
     return plan;
+}
+
+void enqueue_split_k(Context& context, const GemmCall<float>& call, const GemmSplitKPlan& plan) {
+    const std::int64_t m = call.c.rows, n = call.c.columns;
+    const std::int64_t pitch = split_k_pitch(n), apart = m * pitch;
+    auto* const sums = static_cast<float*>(
+        context.scratch(static_cast<std::size_t>(plan.parts * apart) * sizeof(float)));
+    const GemmBatchOperand<const float> a = {call.a.block(0, 0, m, plan.k),
+                                             plan.k * call.a.column_stride};
+    const GemmBatchOperand<const float> b = {call.b.block(0, 0, plan.k, n),
+                                             plan.k * call.b.row_stride};
+    const int last_k = static_cast<int>(call.a.columns) - (plan.parts - 1) * plan.k;
+    enqueue_split_k(context.stream(), plan,
+                    {1, a, b, 0, {{sums, m, n, pitch, 1}, apart}, plan.parts}, last_k, call.alpha,
+                    call.beta, call.c);
 }
 
 }  // namespace
 
-GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call, bool in_fours) {
+GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call,
+                              std::size_t memory, bool in_fours) {
     constexpr double rest = 3;  // microseconds of a launch for what is left
-    GemmSlabsPlan plan = plan_one_slab(call, in_fours);
+    GemmSlabsPlan plan = plan_by_elements(call, memory, in_fours);
     const auto [along, narrow] = std::minmax(call.c.rows, call.c.columns, std::greater<>());
     const std::int64_t k = call.a.columns;
     const bool large = narrow > most_narrow;
@@ -102,6 +125,7 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
 }
 
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan) {
+    if (plan.split_k.parts > 0) return enqueue_split_k(context, call, plan.split_k);
     const GemmBatch<float> slabs = slabs_of(call, plan.by_columns, plan.size);
     const std::int64_t made = slabs.count * plan.size;
     const std::int64_t left = (plan.by_columns ? call.c.columns : call.c.rows) - made;

@@ -73,10 +73,17 @@ void enqueue_gemm_dots(Context& context, const GemmCall<float>& call, const Gemm
 }  // namespace
 
 GemmSlicedPlan plan_gemm_sliced(const GemmCall<float>& call, std::size_t most_scratch) {
-    GemmSlicedPlan plan =
-        plan_gemm_sliced(call.c.rows, call.c.columns, call.a.columns, most_scratch);
-    // The times are those of one operand whose elements come one by one.
-    if (is_slow(call.a) && is_slow(call.b.transposed())) plan.seconds *= 1.05;
+    const std::int64_t m = call.c.rows, n = call.c.columns;
+    const SlicedLayout layout = {sliced_walk(call.a), sliced_walk(call.b.transposed()), true};
+    GemmSlicedPlan plan = plan_gemm_sliced(m, n, call.a.columns, most_scratch, 1, layout);
+    if (plan.fits && m == n) {
+        const GemmBatch<float> one = {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1};
+        const SlicedEntry& entry = sliced_table[plan.entry];
+        const std::int64_t tiles = SlicedTiles(entry.tile.tile, m, n).count();
+        plan.seconds += 1e-6 * (sliced_microseconds(entry, tiles, plan.cut,
+                                                    layout.exchanged(exchanges(one, plan))) -
+                                sliced_microseconds(entry, tiles, plan.cut, {}));
+    }
     const GemmSlicedPlan dots = plan_gemm_dots(call);
     return dots.fits && (!plan.fits || dots.weighed() < plan.weighed()) ? dots : plan;
 }

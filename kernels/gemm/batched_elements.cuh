@@ -101,9 +101,9 @@ class ElementLoader {
     int p_, k_apart_, step_;
 };
 
-template <int entry>
+template <GemmTile of_block>
 struct GemmElements {
-    static constexpr GemmTile t = gemm_elements_table[entry].tile;
+    static constexpr GemmTile t = of_block;
     using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads()>;
     using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads()>;
     using Tile = ThreadTile<float, t>;
@@ -207,16 +207,15 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
     }
 }
 
-template <int entry>
-__global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
-                                  gemm_elements_table[entry].tile.min_blocks)
-    gemm_batched_elements(GemmBatch<float> x) {
-    device::wait_for_launcher();
-    using Elements = GemmElements<entry>;
+/// The block's tile of one of the products, of `k` multiply-adds each. `in_chains`: of so many
+/// steps, whose sums are added up; and the next kernel may start before C is stored.
+template <class Elements, bool in_chains = false>
+__device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int k,
+                                                  int of_chain = 0) {
     constexpr GemmTile t = Elements::t;
     auto& shared = device::large_shared<typename Elements::Shared>();
     const auto place = Elements::place(x, blockIdx.x);
-    const int thread = static_cast<int>(threadIdx.x), k = static_cast<int>(x.k());
+    const int thread = static_cast<int>(threadIdx.x);
     const int steps = in_register((k + t.block_k - 1) / t.block_k);
     typename Elements::LoaderA a(x.a.at(blockIdx.y), place.first_i, shared.stages.a, thread);
     typename Elements::LoaderB b(x.b.at(blockIdx.y).transposed(), place.first_j, shared.stages.b,
@@ -234,7 +233,7 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
         columns = t.block_k;
     }
     // Copies go with every other line, or fewer.
-    const auto copy_beside = [&](int line) {
+    const auto copy_beside = [&](int line, int steps_to_copy) {
         const auto some = [&](auto& loader) {
             constexpr int copies = std::remove_reference_t<decltype(loader)>::copies;
             constexpr int most = t.block_k / 2, lines = copies < most ? copies : most;
@@ -243,7 +242,7 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
             for (int c = 0; c < copies; ++c)
                 if (c * lines / copies * apart == line) loader.load(c);
         };
-        if (line % 2 != 0 || unrequested <= 0) return;
+        if (line % 2 != 0 || steps_to_copy <= 0) return;
         some(a), some(b);
     };
     typename Elements::Tile tile(thread, &shared.stages.a[0][0][0], &shared.stages.b[0][0][0]);
@@ -252,14 +251,15 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
     auto line = tile.line(0);
     if (steps > 0) {
         tile.start(line);
-        copy_beside(0);
+        copy_beside(0, unrequested);
     }
     int stage = 0;
-#pragma unroll 1
-    for (int left = steps; left > 0; --left) {
+    // With sums set aside there is no register for what follows from others.
+    const auto step = [&](int left) {
+        if (in_chains) unrequested = left - (t.stages - 1);
 #pragma unroll
         for (int p = 0; p < t.block_k - 1; ++p) {
-            copy_beside(p + 1);
+            copy_beside(p + 1, unrequested);
             tile.multiply(p, line, p + 1);
         }
         device::close_copy_group();
@@ -274,20 +274,51 @@ __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
         const bool wraps = stage == t.stages - 1;
         line = line + (left == 1 ? 0 : wraps ? (1 - t.stages) * t.block_k : t.block_k);
         stage = wraps ? 0 : stage + 1;
-        copy_beside(0);
+        copy_beside(0, unrequested);
         tile.multiply(t.block_k - 1, line, 0);
+    };
+    if constexpr (in_chains) {
+        float before[t.thread_m * t.thread_n] = {};
+        int left = steps, rest = (steps - 1) / of_chain * of_chain;
+        for (;;) {
+#pragma unroll 1
+            for (; left > rest; --left) step(left);
+            if (left == 0) break;
+            const float zero = device::opaque(0.0f);
+            tile.visit([&](int i, float& sum) { before[i] += sum, sum = zero; });
+            rest -= of_chain;
+        }
+        tile.visit([&](int i, float& sum) { sum += before[i]; });
+        device::let_dependents_start();
+    } else {
+#pragma unroll 1
+        for (int left = steps; left > 0; --left) step(left);
     }
     leave_by_rows<Elements>(tile, x, shared);
 }
 
-/// At most gemm_batch_most (batched_plan.hpp) matrices.
+template <int entry>
+__global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
+                                  gemm_elements_table[entry].tile.min_blocks)
+    gemm_batched_elements(GemmBatch<float> x) {
+    device::wait_for_launcher();
+    multiply_elements<GemmElements<gemm_elements_table[entry].tile>>(x, static_cast<int>(x.k()));
+}
+
+/// A kernel of x.count products' tiles, at most gemm_batch_most (batched_plan.hpp).
+template <class Elements, class Kernel, class... More>
+void launch_elements(Kernel kernel, device::Stream stream, const GemmBatch<float>& x,
+                     const More&... more) {
+    const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
+    device::launch_evenly(
+        "gemm", kernel, dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
+        Elements::t.threads(), sizeof(typename Elements::Shared), stream, x, more...);
+}
+
 template <int entry>
 void launch_gemm_batched_elements(device::Stream stream, const GemmBatch<float>& x) {
-    using Elements = GemmElements<entry>;
-    const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
-    device::launch_evenly("gemm", gemm_batched_elements<entry>,
-                          dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-                          Elements::t.threads(), sizeof(typename Elements::Shared), stream, x);
+    launch_elements<GemmElements<gemm_elements_table[entry].tile>>(gemm_batched_elements<entry>,
+                                                                   stream, x);
 }
 
 }  // namespace tinyblas

@@ -74,17 +74,9 @@ struct GemmBatchFastest {
         if (!x.in_reach || x.k < 24 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {
             const GemmElementsEntry& entry = gemm_elements_table[e];
-            const GemmTile& t = entry.tile;
-            const std::int64_t places = pipelined_multiprocessors * entry.of_multiprocessor();
-            const std::int64_t each = pipelined_pieces(x.tiles(t.block_m, t.block_n), places);
-            const std::int64_t last = each % entry.at_once();
-            const std::int64_t absent = last > 0 ? entry.at_once() - last : 0;
-            const double uneven = each > entry.at_once() ? entry.uneven : entry.few;
-            const double blocks = static_cast<double>(each) + uneven * static_cast<double>(absent);
-            const auto k = static_cast<double>((x.k + t.block_k - 1) / t.block_k * t.block_k);
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
                      (x.pointers || x.largest() <= 112 ? 1.06 : 1.01) *
-                         (entry.start + (k * entry.load + entry.block) * blocks));
+                         entry.microseconds(x.tiles(entry.tile.block_m, entry.tile.block_n), x.k));
         }
     }
     /// A gemm each, which takes so long.
@@ -102,7 +94,7 @@ struct GemmBatchFastest {
         const bool in_turn = tiles * sliced.cut.ranks() > sliced_multiprocessors;
         const bool both_slow = x.a_along_k && x.b_along_k;
         consider({GemmBatchRoute::sliced, sliced.entry, x.count, sliced.cut.ranks()},
-                 1e6 * sliced.seconds * (in_turn ? 1.1 : 1.05) * (both_slow ? 1.06 : 1) *
+                 1e6 * sliced.seconds * (in_turn ? 1.05 : 1) * (both_slow ? 1.06 : 1) *
                      (1 + 0.06 * x.by_elements));
     }
     /// The rung tensor, with tiles cut into so many parts, by the times of one product.

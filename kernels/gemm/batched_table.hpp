@@ -2,6 +2,7 @@
 // The tiles in which batches of products are made. Figures: NVIDIA H200.
 #pragma once
 
+#include <cstdint>
 #include <iterator>
 
 #include "tensor_plan.hpp"
@@ -69,6 +70,15 @@ struct GemmElementsEntry {
     /// Blocks of two warps share a multiprocessor by halves, of two schedulers each.
     constexpr int of_multiprocessor() const { return 128 / tile.threads(); }
     constexpr int at_once() const { return tile.min_blocks / of_multiprocessor(); }
+    constexpr double microseconds(std::int64_t tiles, std::int64_t k) const {
+        const std::int64_t places = gemm_multiprocessors * of_multiprocessor();
+        const std::int64_t each = (tiles + places - 1) / places, last = each % at_once();
+        const auto absent = static_cast<double>(last > 0 ? at_once() - last : 0);
+        const double blocks =
+            static_cast<double>(each) + (each > at_once() ? uneven : few) * absent;
+        const auto steps = static_cast<double>((k + tile.block_k - 1) / tile.block_k);
+        return start + (steps * tile.block_k * load + block) * blocks;
+    }
 };
 // clang-format off
 inline constexpr GemmElementsEntry gemm_elements_table[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which entry of the rung sliced multiplies, and how k is cut: what is estimated to take least
-// time. All but the memory for sums follows from the extents alone, so that the bits do too; and C
-// transposed gets the same bits as C. The form of dots.cuh, in place of these tiles, also asks how
-// operands lie (src/gemm_sliced.cu).
+// time. All but the memory for sums follows from the extents and how operands lie, of squares from
+// the extents alone, so that the bits do too; and C transposed gets the same bits as C. The form of
+// dots.cuh, in place of these tiles, is planned in src/gemm_sliced.cu.
 #pragma once
 
 #include <algorithm>
@@ -69,10 +69,10 @@ constexpr SlicedCut sliced_cut(const SlicedTile& tile, std::int64_t k, unsigned 
     return cut;
 }
 
-/// Estimated microseconds. Where there are more blocks than multiprocessors, those count that one
-/// of these gets.
+/// Estimated microseconds, `layout` being that of the tiles' product. Where there are more blocks
+/// than multiprocessors, those count that one of these gets.
 constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tiles,
-                                     const SlicedCut& cut) {
+                                     const SlicedCut& cut, const SlicedLayout& layout) {
     const SlicedTimes& t = entry.times;
     const std::int64_t blocks = tiles * cut.units();
     const std::int64_t rounds = (blocks + sliced_multiprocessors - 1) / sliced_multiprocessors;
@@ -82,10 +82,11 @@ constexpr double sliced_microseconds(const SlicedEntry& entry, std::int64_t tile
     // A block's sums of its part, or of its share of a cluster's part, go through memory.
     const double vectors = entry.tile.vectors();
     const double left = cut.parts == 1        ? 0
-                        : cut.ranks_log2 == 0 ? 2.5 + (25 + cut.parts) * 1e-4 * vectors
-                                              : 1.6 + cut.parts * 1e-4 * vectors;
+                        : cut.ranks_log2 == 0 ? 2.35 + (12.3 + 3.3 * cut.parts) * 1e-4 * vectors
+                                              : 1.55 + 1.2 * cut.parts * 1e-4 * vectors;
     return t.launch +
-           static_cast<double>(rounds) * (t.block + steps * t.step + times * aside + left) +
+           static_cast<double>(rounds) *
+               (t.block + steps * t.step_of(layout) + times * aside + left) +
            (cut.ranks_log2 > 0 ? t.cluster * (0.75 + 0.25 * cut.ranks_log2) : 0);
 }
 
@@ -106,10 +107,11 @@ constexpr GemmSlicedPlan gemm_sliced_plan(int entry, std::int64_t m, std::int64_
 }
 
 /// Of all entries and cuts, the fastest that needs at most `most_scratch` bytes, for that many
-/// products alike. Extents are at least 1.
+/// products alike, of which squares' layout is not asked for. Extents are at least 1.
 constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::int64_t k,
                                           std::size_t most_scratch = static_cast<std::size_t>(-1),
-                                          std::int64_t products = 1) {
+                                          std::int64_t products = 1, SlicedLayout layout = {}) {
+    if (m == n) layout.known = false;
     constexpr std::int64_t most_along = 65535;  // of a grid's y and z
     constexpr std::int64_t most_depth = std::int64_t{1} << 30;
     GemmSlicedPlan best;
@@ -137,8 +139,9 @@ constexpr GemmSlicedPlan plan_gemm_sliced(std::int64_t m, std::int64_t n, std::i
         const auto consider = [&](unsigned ranks_log2, std::int64_t parts) {
             GemmSlicedPlan plan = gemm_sliced_plan(e, m, n, k, ranks_log2, parts, products);
             const bool follow = all * plan.cut.units() > sliced_multiprocessors;
-            const double time = sliced_microseconds(entry, all, plan.cut) +
-                                (follow && plan.cut.parts == 1 && longer > 0 ? longer : 0);
+            const double time =
+                sliced_microseconds(entry, all, plan.cut, layout.exchanged(tiles.exchange)) +
+                (follow && plan.cut.parts == 1 && longer > 0 ? longer : 0);
             const double least = follow ? 1.06 * memory : memory;
             // Where memory limits, blocks that have less to do are ahead still.
             plan.seconds = 1e-6 * (time > least ? time : 0.9 * least + 0.1 * time);

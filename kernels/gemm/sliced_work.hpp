@@ -37,6 +37,16 @@ inline SlicedWalk sliced_walk(const MatrixView<const float>& operand) {
     return operand.column_stride == 1 ? SlicedWalk::along_k : SlicedWalk::along_i;
 }
 
+/// How A and transposed(B) lie, if that is known.
+struct SlicedLayout {
+    SlicedWalk a = {}, b = {};
+    bool known = false;
+
+    constexpr SlicedLayout exchanged(bool exchange) const {
+        return exchange ? SlicedLayout{b, a, known} : *this;
+    }
+};
+
 struct SlicedWork {
     float alpha;
     MatrixView<const float> a, b;

@@ -257,7 +257,7 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
     };
     constexpr Times few = {1.03,  0.646, 0.12,  0.0223, 0,     1.076, 1.144,
                            1.269, 0.089, 0.123, 0,      0.153, 0.103};
-    constexpr Times many = {1.09, 0.583, 0, 0.0199, 0.0084, 1.024, 1.168,
+    constexpr Times many = {1.9,  0.583, 0, 0.0199, 0.0084, 1.024, 1.168,
                             1.23, 0,     0, 0.154,  0.266,  0.121};
     constexpr GemmTile t = gemm_table[0].tile;
     const std::int64_t tiles_each = gemm_ring_tiles_each(m, n, 1);
