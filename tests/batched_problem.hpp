@@ -297,7 +297,7 @@ inline constexpr BatchCase batch_cases[] = {
     {{16, 16, 16}, 9},  {{16, 12, 20}, 6},   {{31, 33, 40}, 3},   {{27, 30, 9}, 265},
     {{33, 34, 50}, 65}, {{49, 50, 33}, 65},  {{65, 66, 9}, 57},   {{130, 66, 37}, 2},
     {{5, 70, 30}, 60},  {{129, 70, 258}, 2}, {{129, 70, 150}, 2}, {{33, 17, 35}, 129},
-    {{97, 17, 37}, 65},
+    {{97, 17, 37}, 65}, {{33, 40, 401}, 3},
 };
 /// The kernels for squares of floats, without gaps and by strides.
 inline constexpr BatchCase square_cases[] = {

@@ -39,11 +39,11 @@ struct GemmBatchTile {
 inline constexpr GemmBatchTile gemm_batch_table[] = {
     // type           edge depth share m,n matrices blocks turns  start, latency, load, block, turning
     {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
-    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {2.03, 0.0225, 0.0102, 0.032, 0.14}},  // n = 32: 3,840 GB/s
-    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.9, 0.0175, 0.0125, 0, 0.147}},  // few products: n = 64, 16 of them: 2.9 us
-    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.5, 0.0287, 0.0235, 0.012, 0.12}},  // n = 48: 3,100 GB/s
-    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.5, 0.036, 0.029, 0.441, 0.101}},  // n = 64: 3,060 GB/s
-    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {1.5, 0.0092, 0.0697, 0.1, 0.0715}},  // n = 96: 1,960 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {2.12, 0.0229, 0.01, 0.029, 0.114}},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.85, 0.013, 0.013, 0, 0.11}},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.88, 0.0277, 0.0219, 0, 0.081}},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {2.25, 0.0365, 0.0293, 0.273, 0.064}},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {0.94, 0.0774, 0.0656, 0.879, 0.046}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
     {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232, 0.447}},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},

@@ -207,24 +207,25 @@ constexpr bool gemm_ring_tiles_follow(std::int64_t tiles_each) {
     return tiles_each > gemm_table[0].tile.min_blocks;
 }
 
-/// Estimated microseconds of that entry for `count` products, fitted to 140 products and batches
-/// on an H200: of the launch; of a k while few tiles share a multiprocessor, and each tile's share
-/// of it while many do; of a tile besides. Where tiles follow each other, the shares are a little
-/// smaller, and of a tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a
-/// tile, which has to fetch them: fitted to 12 batches; elements to 170. How much longer a k takes
-/// where A, B or both lie along k (`a_along_k`, `b_along_k`), and both of a batch whose blocks
-/// follow each other and fill what others leave; elements then come from many lines at once.
+/// Estimated microseconds of that entry for `count` products, fitted to 922 batches on an H200 (the
+/// root mean square is 4 to 8 %; by vectors and with maps by a kernel, to fewer): of the launch; of
+/// a k while few tiles share a multiprocessor, and each tile's share of it while many do; of a tile
+/// besides. Where tiles follow each other, the shares are a little smaller, and of a tile more is
+/// left. Where a kernel writes maps, 1.3 more and 0.2 more of a tile, which has to fetch them:
+/// fitted to 12 batches. How much longer a k takes where A, B or both lie along k (`a_along_k`,
+/// `b_along_k`), and both of a batch whose blocks follow each other and fill what others leave;
+/// elements then come from many lines at once. How much sooner a multiprocessor's only tile ends.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
     struct Times {
-        double start, latency, load, tile, a, b, both, both_follow, turns;
+        double start, latency, load, tile, a, b, both, both_follow, turns, soon;
     };
-    constexpr Times times[] = {{1.7, 0.0263, 0.0226, 0.25, 1, 1.1, 1.2, 1.15, 1.3},
-                               {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15, 1.3},
-                               {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15, 1.3},
-                               {1.9, 0.028, 0.026, 0.3, 1.13, 1.17, 1.3, 1.3, 1.7},
-                               {2.8, 0.0294, 0.0238, 0.45, 1.17, 1.3, 1.27, 1.31, 4}};
+    constexpr Times times[] = {{2.04, 0.0252, 0.0223, 0.128, 1.04, 1.125, 1.23, 1.22, 0, 0.27},
+                               {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15, 1.3, 0},
+                               {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15, 1.3, 0},
+                               {2.11, 0.0347, 0.026, 0.17, 1.11, 1.24, 1.3, 1.09, 1.32, 0.75},
+                               {2.27, 0.0337, 0.0246, 0.41, 1.165, 1.28, 1.29, 1.33, 3.19, 1.11}};
     const Times& time = times[static_cast<int>(loads)];
     constexpr int block_k = gemm_table[0].tile.block_k;
     const auto each = static_cast<double>(gemm_ring_tiles_each(m, n, count));
@@ -236,9 +237,8 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
                                : a_along_k            ? time.a
                                : b_along_k            ? time.b
                                                       : 1;
-    const bool soon = loads >= GemmRingLoads::elements_of_one && each == 1 && k > block_k;
-    return time.start - (soon ? 0.4 : 0) + lines * of_k * as_they_lie + time.tile * each +
-           (follow ? time.turns + 0.35 * each : 0);
+    return time.start - (each == 1 && k > block_k ? time.soon : 0) + lines * of_k * as_they_lie +
+           time.tile * each + (follow ? time.turns + 0.35 * each : 0);
 }
 
 /// How an operand of one product comes to that entry.
