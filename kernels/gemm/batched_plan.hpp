@@ -47,6 +47,23 @@ constexpr double gemm_batch_blocks_each(const GemmBatchExtents& x, int block_m, 
         pipelined_pieces(x.tiles(block_m, block_n), pipelined_multiprocessors));
 }
 
+/// The same of a tile of floats. Of a k that does not fill its last stage, what is not there takes
+/// a quarter.
+constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
+                                              const GemmBatchExtents& x) {
+    const GemmBatchTimes& t = tile.times;
+    const auto each = static_cast<std::int64_t>(gemm_batch_blocks_each(x, tile.edge, tile.edge));
+    const std::int64_t last = each % tile.min_blocks;
+    const auto absent = static_cast<double>(last > 0 ? tile.min_blocks - last : 0);
+    const double blocks =
+        static_cast<double>(each) + (each > tile.min_blocks ? t.uneven : t.few) * absent;
+    const std::int64_t stages = (x.k + tile.depth - 1) / tile.depth * tile.depth;
+    const double k = 0.75 * static_cast<double>(x.k) + 0.25 * static_cast<double>(stages);
+    const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
+    return t.start + k * of_k * (1 + t.turning * x.turned() + t.elements * x.by_elements) +
+           t.block * blocks;
+}
+
 /// Of all ways to make a batch, the one that is estimated to take least time.
 struct GemmBatchFastest {
     GemmBatchPlan plan = {};
@@ -61,10 +78,12 @@ struct GemmBatchFastest {
         for (int e = 0; e < gemm_batch_entries; ++e) {
             const GemmBatchTile& tile = gemm_batch_table[e];
             if (tile.type != type || tile.times.start == 0) continue;
-            consider(gemm_batch_tile(e),
-                     gemm_batch_microseconds(tile.times, x,
-                                             gemm_batch_blocks_each(x, tile.edge, tile.edge),
-                                             tile.depth, x.turned(), type));
+            const double blocks = gemm_batch_blocks_each(x, tile.edge, tile.edge);
+            consider(
+                gemm_batch_tile(e),
+                type == Scalar::float32
+                    ? gemm_batch_tile_microseconds(tile, x)
+                    : gemm_batch_microseconds(tile.times, x, blocks, tile.depth, x.turned(), type));
         }
     }
     /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
@@ -202,11 +221,8 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
         if (!thin) return fastest_gemm_batch_float(x, pipelined);
         GemmBatchFastest fastest;
         const int entry = x.tiles(32) <= 264 ? 2 : 1;
-        const GemmBatchTile& t = gemm_batch_table[entry];
-        fastest.consider(
-            gemm_batch_tile(entry),
-            gemm_batch_microseconds(t.times, x, gemm_batch_blocks_each(x, t.edge, t.edge), t.depth,
-                                    x.turned()));
+        fastest.consider(gemm_batch_tile(entry),
+                         gemm_batch_tile_microseconds(gemm_batch_table[entry], x));
         fastest.consider_elements(x);
         fastest.consider_sliced(x);
         return fastest.plan;

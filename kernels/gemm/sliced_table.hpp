@@ -59,10 +59,10 @@ struct SlicedTile {
     }
 };
 
-/// Microseconds on an H200, fitted to 22,000 measurements of 2,600 products, each by several entries
-/// and cuts (the root mean square is 3 to 4 %, 5 to 8 of the four smallest tiles): of a launch, of a
-/// step of block_k in each block whose operands come by vectors, of a block besides, and of adding
-/// up a cluster's ranks. Blocks of a multiprocessor count one after the other.
+/// Microseconds on an H200, fitted to 22,000 measurements of 2,600 products, each by several
+/// entries and cuts (the root mean square is 3 to 4 %, 5 to 8 of the four smallest tiles): of a
+/// launch, of a step of block_k in each block whose operands come by vectors, of a block besides,
+/// and of adding up a cluster's ranks. Blocks of a multiprocessor count one after the other.
 struct SlicedTimes {
     double launch, step, block, cluster;
     double longer_a[2], longer_b[2];  // by how much a step takes longer: along k, along i
