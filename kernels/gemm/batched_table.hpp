@@ -12,8 +12,8 @@ namespace tinyblas {
 
 /// Microseconds on an H200: of a launch; of a k while few blocks share a multiprocessor, and each
 /// block's share of it while many do; of a block besides; by how much longer a k takes for each
-/// operand that is turned. Of tiles of floats, fitted to 1,100 batches (the root mean square is 4 to
-/// 6 %), also for each operand that comes by elements, and as of GemmElementsEntry; others, to
+/// operand that is turned. Of tiles of floats, fitted to 1,100 batches (the root mean square is 4
+/// to 6 %), also for each operand that comes by elements, and as of GemmElementsEntry; others, to
 /// batches of 2 to 10,000 products with extents from 40 to 2048 and k from 32 to 2048.
 struct GemmBatchTimes {
     double start, latency, load, block, turning = 0, elements = 0, uneven = 0, few = 0;

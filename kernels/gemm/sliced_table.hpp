@@ -68,7 +68,7 @@ struct SlicedTimes {
     double longer_a[2], longer_b[2];  // by how much a step takes longer: along k, along i
 
     constexpr double step_of(const SlicedLayout& x) const {
-        const auto longer = [](const double (&by)[2], SlicedWalk walk) {
+        const auto longer = [](const double(&by)[2], SlicedWalk walk) {
             return walk == SlicedWalk::vectors ? 0 : by[walk == SlicedWalk::along_k ? 0 : 1];
         };
         const double usual = 0.4 * (longer_a[0] + longer_a[1] + longer_b[0] + longer_b[1]);
