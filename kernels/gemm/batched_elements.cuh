@@ -12,7 +12,8 @@
 // and no test of its own: a C's last tiles are moved up instead, and leave to it what others do
 // not. C leaves along its rows by way of the stages.
 //
-// An element of C is one chain of multiply-adds in the order of k.
+// An element of C is one chain of multiply-adds in the order of k. The parts of split-k
+// (split_k.cuh) are made here, too, in several chains each.
 //
 // Limit: issue slots, some 90 % busy (an H200); of a loop's instructions 67 % (64 x 32) to 88 %
 // (128 x 128) are multiply-adds.
