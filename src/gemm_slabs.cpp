@@ -85,9 +85,8 @@ GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, 
     return plan;
 }
 
-void enqueue_split_k(Context& context, const GemmCall<float>& call, const GemmSplitKPlan& plan) {
-    const std::int64_t m = call.c.rows, n = call.c.columns;
-    const std::int64_t pitch = split_k_pitch(n), apart = m * pitch;
+void enqueue_in_parts(Context& context, const GemmCall<float>& call, const GemmSplitKPlan& plan) {
+    const std::int64_t m = call.c.rows, n = call.c.columns, apart = split_k_apart(m, n);
     auto* const sums = static_cast<float*>(
         context.scratch(static_cast<std::size_t>(plan.parts * apart) * sizeof(float)));
     const GemmBatchOperand<const float> a = {call.a.block(0, 0, m, plan.k),
@@ -95,9 +94,8 @@ void enqueue_split_k(Context& context, const GemmCall<float>& call, const GemmSp
     const GemmBatchOperand<const float> b = {call.b.block(0, 0, plan.k, n),
                                              plan.k * call.b.row_stride};
     const int last_k = static_cast<int>(call.a.columns) - (plan.parts - 1) * plan.k;
-    enqueue_split_k(context.stream(), plan,
-                    {1, a, b, 0, {{sums, m, n, pitch, 1}, apart}, plan.parts}, last_k, call.alpha,
-                    call.beta, call.c);
+    enqueue_split_k(context.stream(), plan, {1, a, b, 0, {{sums, m, n, n, 1}, apart}, plan.parts},
+                    last_k, call.alpha, call.beta, call.c);
 }
 
 }  // namespace
@@ -125,7 +123,7 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
 }
 
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan) {
-    if (plan.split_k.parts > 0) return enqueue_split_k(context, call, plan.split_k);
+    if (plan.split_k.parts > 0) return enqueue_in_parts(context, call, plan.split_k);
     const GemmBatch<float> slabs = slabs_of(call, plan.by_columns, plan.size);
     const std::int64_t made = slabs.count * plan.size;
     const std::int64_t left = (plan.by_columns ? call.c.columns : call.c.rows) - made;

@@ -146,7 +146,7 @@ TEST_F(SmallGemmSplitK, WhereThereIsRoom) {
     const int parts = plan_of().parts;
     ASSERT_GT(parts, 4);
     for (const int room : {parts, parts - 1, 4, 1}) {
-        const std::int64_t of_part = 246 * split_k_pitch(35);
+        const std::int64_t of_part = split_k_apart(246, 35);
         Matrix<float> memory(1, room * of_part);
         context.set_scratch(memory.view().data,
                             static_cast<std::size_t>(room * of_part) * sizeof(float));
@@ -187,7 +187,7 @@ TEST(SplitKPlan, PartsMakeAllOfK) {
                 EXPECT_LE(plan.k, 640);
                 EXPECT_LT((plan.parts - 1) * plan.k, k);
                 EXPECT_GE(plan.parts * plan.k, k);
-                EXPECT_LE(static_cast<std::size_t>(plan.parts * m * 504) * 4, memory);
+                EXPECT_LE(static_cast<std::size_t>(plan.parts * split_k_apart(m, 501)) * 4, memory);
             }
     EXPECT_EQ(plan_gemm_split_k(70, 501, 95, SIZE_MAX).parts, 0);
     EXPECT_EQ(plan_gemm_split_k(70, 501, 40961, SIZE_MAX).parts, 0);

@@ -35,12 +35,11 @@ __global__ void __launch_bounds__(split_k_table[entry].tile.threads(),
 
 inline constexpr int split_k_sums_warps = 8, split_k_sums_at_once = 4;  // of a block; parts
 
-/// C = alpha times the sum of `parts`, `count` of them, each `apart` elements from the last one and
-/// in rows of `pitch`, + beta C; by groups of 2^group_log2 warps.
+/// C = alpha times the sum of `parts`, `count` of them, row by row and `apart` elements from each
+/// other, + beta C; by groups of 2^group_log2 warps.
 __global__ void __launch_bounds__(32 * split_k_sums_warps)
-    gemm_split_k_sums(const float* parts, int count, unsigned apart, unsigned pitch,
-                      Divisor of_pitch, float alpha, float beta, MatrixView<float> c,
-                      int group_log2) {
+    gemm_split_k_sums(const float* parts, int count, unsigned apart, Divisor columns, float alpha,
+                      float beta, MatrixView<float> c, int group_log2) {
     constexpr int at_once = split_k_sums_at_once, of_group = 128;
     using Sums = float[split_k_sums_warps][of_group];
     auto& sums = device::shared<struct SplitKSums, Sums>();
@@ -50,8 +49,16 @@ __global__ void __launch_bounds__(32 * split_k_sums_warps)
     const int warps = 1 << group_log2, of_block = split_k_sums_warps * of_group >> group_log2;
     const unsigned first = blockIdx.x * static_cast<unsigned>(of_block);
     const unsigned own = first + static_cast<unsigned>((warp >> group_log2) * of_group + lane * 4);
+    const auto width = static_cast<unsigned>(c.columns);
+    const unsigned all = static_cast<unsigned>(c.rows) * width;
+    // Of a last vector, what no part has is not read.
+    const auto load = [&](float(&to)[4], const float* from) {
+        if (own + 4 <= all) return device::load_fresh(to, from);
+#pragma unroll
+        for (unsigned e = 0; e < 4; ++e) to[e] = own + e < all ? device::load_fresh(from + e) : 0;
+    };
     float sum[4] = {};
-    if (own < apart) {
+    if (own < all) {
         const int part = warp & (warps - 1);
         const float* from = parts + std::int64_t{part} * apart + own;
 #pragma unroll 1
@@ -59,7 +66,7 @@ __global__ void __launch_bounds__(32 * split_k_sums_warps)
             float more[at_once][4];
 #pragma unroll
             for (int u = 0; u < at_once; ++u, from += std::int64_t{apart} << group_log2)
-                if (u << group_log2 < left) device::load_fresh(more[u], from);
+                if (u << group_log2 < left) load(more[u], from);
 #pragma unroll
             for (int u = 0; u < at_once; ++u)
                 if (u << group_log2 < left)
@@ -72,8 +79,8 @@ __global__ void __launch_bounds__(32 * split_k_sums_warps)
 #pragma unroll 1
     for (int i = thread; i < of_block; i += 32 * split_k_sums_warps) {
         const unsigned element = first + static_cast<unsigned>(i);
-        const unsigned row = of_pitch.quotient(element), column = element - row * pitch;
-        if (row >= c.rows || column >= c.columns) continue;
+        if (element >= all) continue;
+        const unsigned row = columns.quotient(element), column = element - row * width;
         const float* from = &sums[i / of_group << group_log2][i % of_group];
         float total = *from;
 #pragma unroll 1
@@ -94,7 +101,6 @@ inline void launch_gemm_split_k_sums(device::Stream stream, const GemmBatchOpera
                                      const MatrixView<float>& c) {
     constexpr unsigned of_block = 128 * split_k_sums_warps;
     const auto apart = static_cast<unsigned>(parts.stride);
-    const auto pitch = static_cast<unsigned>(parts.first.row_stride);
     int group_log2 = 0;
     const auto blocks = [&] { return ((apart << group_log2) + of_block - 1) / of_block; };
     // As many as have all of their parts on the way at once, and more where blocks are few.
@@ -102,8 +108,8 @@ inline void launch_gemm_split_k_sums(device::Stream stream, const GemmBatchOpera
            (count > split_k_sums_at_once << group_log2 || blocks() < 2 * gemm_multiprocessors))
         ++group_log2;
     device::launch_dependent("gemm", gemm_split_k_sums, dim3(blocks()), 32 * split_k_sums_warps,
-                             stream, parts.first.data, count, apart, pitch, Divisor(pitch), alpha,
-                             beta, c, group_log2);
+                             stream, parts.first.data, count, apart,
+                             Divisor(static_cast<unsigned>(c.columns)), alpha, beta, c, group_log2);
 }
 
 }  // namespace tinyblas

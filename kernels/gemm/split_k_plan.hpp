@@ -32,8 +32,8 @@ struct GemmSplitKPlan {
     double microseconds = 0;
 };
 
-/// Sums of a part: row by row, in lines of whole vectors.
-constexpr std::int64_t split_k_pitch(std::int64_t n) { return (n + 3) / 4 * 4; }
+/// Elements from one part's sums to the next one's, which begin at whole vectors.
+constexpr std::int64_t split_k_apart(std::int64_t m, std::int64_t n) { return (m * n + 3) / 4 * 4; }
 
 /// As exact as cuBLAS, which cuts a k into parts of 75 or more.
 inline constexpr int split_k_longest_chain = 8;  // steps
@@ -58,7 +58,7 @@ constexpr GemmSplitKPlan plan_gemm_split_k(std::int64_t m, std::int64_t n, std::
     GemmSplitKPlan fastest;
     const auto room = static_cast<std::int64_t>(memory / sizeof(float));
     if (k > most_parts * longest || m > most_elements / n) return fastest;
-    const std::int64_t of_part = m * split_k_pitch(n);
+    const std::int64_t of_part = split_k_apart(m, n);
     const std::int64_t most =
         std::min({std::int64_t{most_parts}, std::min(most_elements, room) / of_part, k / shortest});
     for (int parts = 2; parts <= most; ++parts) {
