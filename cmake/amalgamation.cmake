@@ -9,6 +9,9 @@ if(TINYBLAS_PYTHON)
         get_target_property(amalgamated_90a tinyblas_objects_90a SOURCES)
         list(APPEND amalgamated ${amalgamated_90a})
     endif()
+    list(FILTER amalgamated EXCLUDE REGEX "^/")  # files that include others of ours
+    get_property(together GLOBAL PROPERTY tinyblas_compiled_together)
+    list(APPEND amalgamated ${together})
     list(TRANSFORM amalgamated PREPEND ${PROJECT_SOURCE_DIR}/src/)
     add_custom_target(amalgamation
         COMMAND ${TINYBLAS_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/amalgamate.py
