@@ -52,11 +52,8 @@ constexpr double gemm_batch_blocks_each(const GemmBatchExtents& x, int block_m, 
 constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
                                               const GemmBatchExtents& x) {
     const GemmBatchTimes& t = tile.times;
-    const auto each = static_cast<std::int64_t>(gemm_batch_blocks_each(x, tile.edge, tile.edge));
-    const std::int64_t last = each % tile.min_blocks;
-    const auto absent = static_cast<double>(last > 0 ? tile.min_blocks - last : 0);
-    const double blocks =
-        static_cast<double>(each) + (each > tile.min_blocks ? t.uneven : t.few) * absent;
+    const std::int64_t each = pipelined_pieces(x.tiles(tile.edge), pipelined_multiprocessors);
+    const double blocks = gemm_blocks_sharing(each, tile.min_blocks, t.uneven, t.few);
     const std::int64_t stages = (x.k + tile.depth - 1) / tile.depth * tile.depth;
     const double k = 0.75 * static_cast<double>(x.k) + 0.25 * static_cast<double>(stages);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;

@@ -59,6 +59,14 @@ constexpr bool gemm_batch_portable(int entry) { return entry == 0 || entry == 4;
 /// Lines of gemm_table that also make batches.
 inline constexpr int gemm_batch_tuned[] = {0, 1, 5};
 
+/// What a multiprocessor's blocks count that has so many, `at_once` at a time: in its last turn of
+/// several, and in an only one, those that are not there take a share of theirs (`uneven`, `few`).
+constexpr double gemm_blocks_sharing(std::int64_t each, int at_once, double uneven, double few) {
+    const std::int64_t last = each % at_once;
+    const auto absent = static_cast<double>(last > 0 ? at_once - last : 0);
+    return static_cast<double>(each) + (each > at_once ? uneven : few) * absent;
+}
+
 /// A tile of batched_elements.cuh. Microseconds on an H200, fitted to 715 batches of 1 to 2,000
 /// products (root mean square 3 to 4 % of those that the tile is good for): of a launch; of each k
 /// and of a block besides, as a share of the blocks that a multiprocessor has at once; in its last
@@ -73,10 +81,8 @@ struct GemmElementsEntry {
     constexpr int at_once() const { return tile.min_blocks / of_multiprocessor(); }
     constexpr double microseconds(std::int64_t tiles, std::int64_t k) const {
         const std::int64_t places = gemm_multiprocessors * of_multiprocessor();
-        const std::int64_t each = (tiles + places - 1) / places, last = each % at_once();
-        const auto absent = static_cast<double>(last > 0 ? at_once() - last : 0);
         const double blocks =
-            static_cast<double>(each) + (each > at_once() ? uneven : few) * absent;
+            gemm_blocks_sharing((tiles + places - 1) / places, at_once(), uneven, few);
         const auto steps = static_cast<double>((k + tile.block_k - 1) / tile.block_k);
         return start + (steps * tile.block_k * load + block) * blocks;
     }
