@@ -96,6 +96,7 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
         case GemmBatchRoute::tile:
         case GemmBatchRoute::pipelined:
         case GemmBatchRoute::sliced:
+        case GemmBatchRoute::stream_k:
         case GemmBatchRoute::tensor:
         case GemmBatchRoute::one_by_one: break;
     }
@@ -136,6 +137,13 @@ void enqueue_gemm_batch(Context& context, const GemmBatch<T>& batch, const GemmB
                 enqueue_gemm_sliced(context, part,
                                     gemm_sliced_plan(plan.entry, part.m(), part.n(), part.k(),
                                                      ranks_log2, 1, part.count));
+                continue;
+            }
+            if (plan.route == GemmBatchRoute::stream_k) {
+                enqueue_stream_k(context, plan.entry,
+                                 stream_k_alike(plan.entry, part.m(), part.n(), part.k(),
+                                                part.count, plan.parts),
+                                 part);
                 continue;
             }
             if (plan.route == GemmBatchRoute::tuned && gemm_table[plan.entry].tile.is_ring()) {

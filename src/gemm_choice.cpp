@@ -206,7 +206,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
     consider(
         GemmKernel::batched, plans.slabs,
-        plans.slabs.seconds * (plans.slabs.split_k.parts > 0 ? 1 : gemm_whole_chain_weight(k)));
+        plans.slabs.seconds * (plans.slabs.stream_k.fits() ? 1 : gemm_whole_chain_weight(k)));
     return choice;
 }
 

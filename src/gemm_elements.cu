@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiles the kernels for batches whose operands come by elements, and for split-k by elements,
+// Compiles the kernels for batches whose operands come by elements, and for stream-k by elements,
 // which need compute capability 9.0a. Assembled with ptxas -O1, as gemm_in_order.cu is and for the
 // same reason.
 #include "gemm_elements.hpp"
@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "kernels/gemm/batched_elements.cuh"
-#include "kernels/gemm/split_k.cuh"
+#include "kernels/gemm/stream_k.cuh"
 #include "launcher_table.hpp"
 
 namespace tinyblas {
@@ -20,14 +20,15 @@ BatchLauncher<float> elements_launcher(int entry) {
     return launchers[static_cast<std::size_t>(entry)];
 }
 
-void enqueue_split_k(device::Stream stream, const GemmSplitKPlan& plan,
-                     const GemmBatch<float>& parts, int last_k, float alpha, float beta,
-                     const MatrixView<float>& c) {
-    using Launcher = void (*)(device::Stream, const GemmBatch<float>&, int, int);
-    static constexpr auto launchers = launcher_table<Launcher, split_k_entries>(
-        []<int e>(std::integral_constant<int, e>) -> Launcher { return launch_gemm_split_k<e>; });
-    launchers[static_cast<std::size_t>(plan.entry)](stream, parts, plan.of_chain, last_k);
-    launch_gemm_split_k_sums(stream, parts.c, plan.parts, alpha, beta, c);
+void enqueue_stream_k(Context& context, int entry, const StreamKCut& cut,
+                      const GemmBatch<float>& x) {
+    using Launcher = void (*)(device::Stream, const GemmBatch<float>&, const StreamK&, float*);
+    static constexpr auto launchers = launcher_table<Launcher, stream_k_entries>(
+        []<int e>(std::integral_constant<int, e>) -> Launcher { return launch_gemm_stream_k<e>; });
+    void* const sums = context.scratch(static_cast<std::size_t>(stream_k_bytes(entry, cut)));
+    launchers[static_cast<std::size_t>(entry)](context.stream(), x,
+                                               {cut, x.k(), stream_k_table[entry].tile.block_k},
+                                               static_cast<float*>(sums));
 }
 
 }  // namespace tinyblas

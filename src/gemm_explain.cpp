@@ -39,8 +39,8 @@ std::string rung_reason(const GemmCall<T>& call) {
     const std::string what =
         call.choice.kernel != GemmKernel::batched
             ? sentence("the rung ", to_string(call.choice.kernel))
-        : plans.slabs.split_k.parts > 0
-            ? sentence("split-k, ", plans.slabs.split_k.parts, " parts which are added up,")
+        : plans.slabs.stream_k.fits()
+            ? sentence("stream-k, by ", plans.slabs.stream_k.cut.blocks(), " blocks,")
         : one ? std::string("a batch of one")
               : sentence("a batch of slabs of ", plans.slabs.size,
                          call.exchanged != plans.slabs.by_columns ? " columns" : " rows");

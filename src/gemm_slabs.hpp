@@ -2,15 +2,14 @@
 // A product whose C has many rows, as a batch of products of so many rows each, with the same B,
 // and one of the rows that are left: kernels for batches read A and write C in pieces of memory
 // that may begin anywhere, and have tiles that fit narrow C better. Likewise, one of many columns.
-// Or all of C as one slab, or split-k: as a batch of the parts of its k, which are then added up,
-// where C has few tiles.
+// Or all of C as one slab, or by stream-k: in tiles whose steps multiprocessors share alike.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/gemm/batched_extents.hpp"
-#include "kernels/gemm/split_k_plan.hpp"
+#include "kernels/gemm/stream_k_plan.hpp"
 
 namespace tinyblas {
 
@@ -24,10 +23,10 @@ struct GemmSlabsPlan {
     GemmBatchPlan batch = {};
     double seconds = 0;  // estimated, on an H200
     bool fits = false;
-    GemmSplitKPlan split_k = {};  // if it has parts: that
+    GemmStreamKPlan stream_k = {};  // if it fits: that
 };
 
-/// Split-k may take `memory` bytes. `in_fours`: as the ring's plan for the call says.
+/// Stream-k may take `memory` bytes. `in_fours`: as the ring's plan for the call says.
 GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call,
                               std::size_t memory, bool in_fours);
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan);

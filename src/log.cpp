@@ -83,6 +83,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";
         case GemmBatchRoute::elements: return "elements";
+        case GemmBatchRoute::stream_k: return "stream-k";
         case GemmBatchRoute::pipelined: return "pipelined";
         case GemmBatchRoute::sliced: return "sliced";
         case GemmBatchRoute::tensor: return "tensor";

@@ -65,6 +65,14 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
         case GemmBatchRoute::elements:
             return type == Scalar::float32 && compute_capability == 90 && x.in_reach && x.k >= 24 &&
                    x.k < std::int64_t{1} << 30 && plan.entry < gemm_elements_entries;
+        case GemmBatchRoute::stream_k: {
+            const StreamKCut cut = stream_k_alike(plan.entry, x.m, x.n, x.k, x.count, plan.parts);
+            return type == Scalar::float32 && compute_capability == 90 && x.in_reach &&
+                   x.k >= gemm_batch_shortest_cut && cut.tiles_of_all() <= 65535 &&
+                   cut.apart == cut.each * plan.parts && cut.apart >= cut.steps &&
+                   static_cast<int>(cut.blocks()) <=
+                       stream_k_table[plan.entry].tile.min_blocks * gemm_multiprocessors;
+        }
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
         case GemmBatchRoute::sliced: {
             const auto ranks_log2 = static_cast<unsigned>(std::countr_zero(plan.parts));
@@ -275,11 +283,13 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                         if (type == Scalar::float32) {
                             cut.consider_elements(x);
                             cut.consider_sliced(x);
+                            cut.consider_stream_k(x);
                         }
                         for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
                             cut.consider_cut_tensor(e, 1, x);
                         if (plan.route == GemmBatchRoute::sliced ||
-                            plan.route == GemmBatchRoute::elements || plan.parts > 1) {
+                            plan.route == GemmBatchRoute::elements ||
+                            plan.route == GemmBatchRoute::stream_k || plan.parts > 1) {
                             ASSERT_LE(cut.plan.microseconds, least);
                             continue;
                         }
@@ -374,8 +384,9 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
     for (const std::int64_t count : {512, 2427}) expect(96, count, tile, 5);     // 96 x 96
     for (const auto& [n, count] :
-         {std::pair(256, 8), {256, 16}, {128, 1000}, {256, 1000}})  // 64 x 64, a ring
+         {std::pair(256, 16), {128, 1000}, {256, 1000}})  // 64 x 64, a ring
         expect(n, count, GemmBatchRoute::tuned, 0);
+    expect(256, 8, GemmBatchRoute::elements, 2);   // 64 x 64
     expect(512, 64, GemmBatchRoute::elements, 0);  // 128 x 128
     for (const std::int64_t count : {64, 1000}) {  // but the ring, if the copy engine gets maps
         GemmBatchExtents x = {256,  256,   256,   count,
@@ -452,11 +463,15 @@ TEST(BatchedPlan, FewTilesOfLongSumsAreCut) {
         GemmBatchExtents x = {64, 64, 2048, 8};
         x.pointers = pointers;
         x.alone = 20;
-        EXPECT_EQ(plan(single, x).route, GemmBatchRoute::sliced);
-        EXPECT_EQ(plan(single, x).parts, 4u);  // 128 blocks
+        EXPECT_EQ(plan(single, x).route, GemmBatchRoute::stream_k);
+        EXPECT_GT(plan(single, x).parts, 3u);
         EXPECT_EQ(plan(single, x).most, 8);
         EXPECT_EQ(plan(twice, x).route, GemmBatchRoute::tensor);
         EXPECT_GT(plan(twice, x).parts, 3u);
+        x.scratch = 1 << 20;  // for the sums of a few
+        EXPECT_EQ(plan(single, x).route, GemmBatchRoute::sliced);
+        EXPECT_EQ(plan(single, x).parts, 4u);  // 128 blocks
+        EXPECT_EQ(plan(single, x).most, 8);
         x.scratch = 0;
         EXPECT_EQ(plan(twice, x).parts, 1u);
     }

@@ -86,6 +86,7 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
             all.emplace(GemmBatchRoute::elements, entry);
         for (int entry = 0; entry < sliced_entries; ++entry)
             if (sliced_batches(entry)) all.emplace(GemmBatchRoute::sliced, entry);
+        all.emplace(GemmBatchRoute::stream_k, 0);
     } else {
         for (int e = 0; e < gemm_tensor_entries; ++e) all.emplace(GemmBatchRoute::tensor, e);
     }
@@ -120,7 +121,8 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
             const GemmChoice choice = p.run(this->context);
             if (plan.route != GemmBatchRoute::one_by_one) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
-                const bool cut = plan.route == GemmBatchRoute::sliced || plan.parts > 1;
+                const bool cut = plan.route == GemmBatchRoute::sliced ||
+                                 plan.route == GemmBatchRoute::stream_k || plan.parts > 1;
                 EXPECT_TRUE(cut ? close(p) : chained(p));
                 continue;
             }

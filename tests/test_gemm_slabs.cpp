@@ -107,7 +107,7 @@ TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
         GemmProblem<float> p(shape, 1, storages[a]);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
         const GemmSlabsPlan plan = plan_of(p);
-        return plan.fits && plan.split_k.parts == 0;
+        return plan.fits && !plan.stream_k.fits();
     };
     EXPECT_TRUE(fits({3000, 2900, 256}, 0));
     EXPECT_FALSE(fits({3000, 2900, 257}, 0));

@@ -7,13 +7,16 @@
 //   copied       [stage s + 2: one to three elements of A and of B, every other ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
-// once, right after a barrier, they would keep the multiply-adds waiting. Where a thread's elements
+// once, right after a barrier, they would keep the multiply-adds waiting. They go amid a line's
+// multiply-adds: where an operand's registers become free, the assembler takes them for addresses,
+// as soon as it can, and multiplies in another order for it, so that one multiply-add in three
+// waits for a bank of registers. Where a thread's elements
 // lie is known from the first one on, however the operand lies, so that a copy takes an addition
 // and no test of its own: a C's last tiles are moved up instead, and leave to it what others do
 // not. C leaves along its rows by way of the stages.
 //
-// An element of C is one chain of multiply-adds in the order of k. The parts of split-k
-// (split_k.cuh) are made here, too, in several chains each.
+// An element of C is one chain of multiply-adds in the order of k. The pieces of stream-k
+// (stream_k.cuh) are made here, too, in several chains each.
 //
 // Limit: issue slots, some 90 % busy (an H200); of a loop's instructions 67 % (64 x 32) to 88 %
 // (128 x 128) are multiply-adds.
@@ -102,13 +105,15 @@ class ElementLoader {
     int p_, k_apart_, step_;
 };
 
-template <GemmTile of_block>
+template <GemmTile of_block, ElementCopies with>
 struct GemmElements {
     static constexpr GemmTile t = of_block;
+    static constexpr ElementCopies copies = with;
     using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads()>;
     using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads()>;
     using Tile = ThreadTile<float, t>;
-    using Raster = GemmRaster<t.block_m, t.block_n, 8>;
+    static constexpr unsigned group = 8;
+    using Raster = GemmRaster<t.block_m, t.block_n, group>;
 
     /// Where the block's tile begins, and what it multiplies: the last tile of several is moved up
     /// so that all of its rows and columns exist; it leaves to C what others do not.
@@ -119,7 +124,19 @@ struct GemmElements {
         const auto moved = [](std::int64_t first, int extent, std::int64_t end) {
             return first + extent <= end ? first : end > extent ? end - extent : 0;
         };
-        const auto [i, j] = Raster(x.m(), x.n()).corner(tile);
+        // As Raster does, in 32 bits.
+        const Raster raster(x.m(), x.n());
+        const auto all = static_cast<unsigned>(raster.tiles_m);
+        unsigned inside = static_cast<unsigned>(tile), first = 0, rows = all;
+        if (all > group) {  // so that there are few along
+            const auto along = static_cast<unsigned>(raster.tiles_n);
+            first = inside / (group * along) * group;
+            rows = all - first < group ? all - first : group;
+            inside -= first * along;
+        }
+        const unsigned column = inside / rows;
+        const std::int64_t i = std::int64_t{first + inside - column * rows} * t.block_m;
+        const std::int64_t j = std::int64_t{column} * t.block_n;
         return {i, j, moved(i, t.block_m, x.m()), moved(j, t.block_n, x.n())};
     }
     static constexpr int part = Tile::lane_rows * t.lanes_m();  // of a warp's rows of C
@@ -137,15 +154,14 @@ struct GemmElements {
 
 /// C = alpha sums + beta C, along C's rows: a part of each warp's rows after the other goes by way
 /// of `shared`, which nothing else uses any more.
-template <class Elements>
+template <class Elements, class Work>
 __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
-                                              const GemmBatch<float>& x,
+                                              const GemmBatch<float>& x, const Work& work,
                                               typename Elements::Shared& shared) {
     constexpr GemmTile t = Elements::t;
     constexpr int part = Elements::part, parts = t.warp_m / part, across = t.warp_n / 32;
     constexpr int beside = 4;  // rows
-    // Found out anew rather than kept in registers through the main loop.
-    const auto place = Elements::place(x, device::opaque(blockIdx.x));
+    const auto place = Elements::place(x, work.tile());
     const int thread = static_cast<int>(device::opaque(threadIdx.x));
     const int warp = thread / 32, lane = thread % 32;
     const int warp_row = warp / t.warps_n() * t.warp_m, warp_column = warp % t.warps_n() * t.warp_n;
@@ -160,7 +176,7 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
     const unsigned rows = many(x.m(), place.i, t.block_m);
     const unsigned columns = many(x.n(), place.j, t.block_n);
     const MatrixView<float>& c = x.c.first;
-    float* line = x.c.data(device::opaque(blockIdx.y)) + (place.i + below) * c.row_stride +
+    float* line = x.c.data(work.e()) + (place.i + below) * c.row_stride +
                   (place.j + beyond) * c.column_stride;
     const std::int64_t next = 32 * c.column_stride;
     __syncthreads();
@@ -208,19 +224,34 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
     }
 }
 
-/// The block's tile of one of the products, of `k` multiply-adds each. `in_chains`: of so many
-/// steps, whose sums are added up; and the next kernel may start before C is stored.
-template <class Elements, bool in_chains = false>
-__device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int k,
+/// What a block makes: tile `tile` of product `e`, of `k` multiply-adds from `first` on.
+struct ElementsWork {
+    std::int64_t tile, e;
+    int k;
+    std::int64_t first = 0;
+};
+
+/// The block's `work`; then `leave(tile, shared)`. `in_chains`: of so many steps, whose sums are
+/// added up; and the next kernel may start before they are stored.
+template <class Elements, bool in_chains = false, class Leave>
+__device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x,
+                                                  const ElementsWork& work, Leave&& leave,
                                                   int of_chain = 0) {
     constexpr GemmTile t = Elements::t;
     auto& shared = device::large_shared<typename Elements::Shared>();
-    const auto place = Elements::place(x, blockIdx.x);
+    const auto place = Elements::place(x, work.tile);
+    const auto operand = [&](const auto& matrices, std::int64_t stride) {
+        auto view = matrices.at(work.e);
+        view.data += work.first * stride;
+        return view;
+    };
+    const int k = work.k;
     const int thread = static_cast<int>(threadIdx.x);
     const int steps = in_register((k + t.block_k - 1) / t.block_k);
-    typename Elements::LoaderA a(x.a.at(blockIdx.y), place.first_i, shared.stages.a, thread);
-    typename Elements::LoaderB b(x.b.at(blockIdx.y).transposed(), place.first_j, shared.stages.b,
-                                 thread);
+    typename Elements::LoaderA a(operand(x.a, x.a.first.column_stride), place.first_i,
+                                 shared.stages.a, thread);
+    typename Elements::LoaderB b(operand(x.b, x.b.first.row_stride).transposed(), place.first_j,
+                                 shared.stages.b, thread);
     // The first tile takes what is not whole, so that all others are.
     int columns = k - (steps - 1) * t.block_k, unrequested = steps;
 #pragma unroll 1
@@ -233,17 +264,17 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int
         device::close_copy_group();
         columns = t.block_k;
     }
-    // Copies go with every other line, or fewer.
+    constexpr int before = Elements::copies.before;
     const auto copy_beside = [&](int line, int steps_to_copy) {
         const auto some = [&](auto& loader) {
             constexpr int copies = std::remove_reference_t<decltype(loader)>::copies;
-            constexpr int most = t.block_k / 2, lines = copies < most ? copies : most;
-            constexpr int apart = t.block_k / lines;
+            constexpr int most = t.block_k / Elements::copies.apart;
+            constexpr int lines = copies < most ? copies : most, apart = t.block_k / lines;
 #pragma unroll
             for (int c = 0; c < copies; ++c)
                 if (c * lines / copies * apart == line) loader.load(c);
         };
-        if (line % 2 != 0 || steps_to_copy <= 0) return;
+        if (line % Elements::copies.apart != 0 || steps_to_copy <= 0) return;
         some(a), some(b);
     };
     typename Elements::Tile tile(thread, &shared.stages.a[0][0][0], &shared.stages.b[0][0][0]);
@@ -260,8 +291,7 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int
         if (in_chains) unrequested = left - (t.stages - 1);
 #pragma unroll
         for (int p = 0; p < t.block_k - 1; ++p) {
-            copy_beside(p + 1, unrequested);
-            tile.multiply(p, line, p + 1);
+            tile.multiply(p, line, p + 1, before, [&] { copy_beside(p + 1, unrequested); });
         }
         device::close_copy_group();
         device::wait_for_copies<t.stages - 2>();
@@ -275,8 +305,7 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int
         const bool wraps = stage == t.stages - 1;
         line = line + (left == 1 ? 0 : wraps ? (1 - t.stages) * t.block_k : t.block_k);
         stage = wraps ? 0 : stage + 1;
-        copy_beside(0, unrequested);
-        tile.multiply(t.block_k - 1, line, 0);
+        tile.multiply(t.block_k - 1, line, 0, before, [&] { copy_beside(0, unrequested); });
     };
     if constexpr (in_chains) {
         float before[t.thread_m * t.thread_n] = {};
@@ -295,31 +324,39 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x, int
 #pragma unroll 1
         for (int left = steps; left > 0; --left) step(left);
     }
-    leave_by_rows<Elements>(tile, x, shared);
+    leave(tile, shared);
 }
+
+/// A grid's blocks, a tile each. Found out anew rather than kept in registers through a main loop.
+struct ElementsOfGrid {
+    static __device__ __forceinline__ std::int64_t tile() { return device::opaque(blockIdx.x); }
+    static __device__ __forceinline__ std::int64_t e() { return device::opaque(blockIdx.y); }
+};
+
+template <int entry>
+using BatchedElements =
+    GemmElements<gemm_elements_table[entry].tile, gemm_elements_table[entry].copies>;
 
 template <int entry>
 __global__ void __launch_bounds__(gemm_elements_table[entry].tile.threads(),
                                   gemm_elements_table[entry].tile.min_blocks)
     gemm_batched_elements(GemmBatch<float> x) {
     device::wait_for_launcher();
-    multiply_elements<GemmElements<gemm_elements_table[entry].tile>>(x, static_cast<int>(x.k()));
+    using Elements = BatchedElements<entry>;
+    multiply_elements<Elements>(x, {blockIdx.x, blockIdx.y, static_cast<int>(x.k())},
+                                [&](auto& tile, auto& shared) {
+                                    leave_by_rows<Elements>(tile, x, ElementsOfGrid(), shared);
+                                });
 }
 
-/// A kernel of x.count products' tiles, at most gemm_batch_most (batched_plan.hpp).
-template <class Elements, class Kernel, class... More>
-void launch_elements(Kernel kernel, device::Stream stream, const GemmBatch<float>& x,
-                     const More&... more) {
-    const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
-    device::launch_evenly(
-        "gemm", kernel, dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-        Elements::t.threads(), sizeof(typename Elements::Shared), stream, x, more...);
-}
-
+/// At most gemm_batch_most products (batched_plan.hpp).
 template <int entry>
 void launch_gemm_batched_elements(device::Stream stream, const GemmBatch<float>& x) {
-    launch_elements<GemmElements<gemm_elements_table[entry].tile>>(gemm_batched_elements<entry>,
-                                                                   stream, x);
+    using Elements = BatchedElements<entry>;
+    const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
+    device::launch_evenly("gemm", gemm_batched_elements<entry>,
+                          dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
+                          Elements::t.threads(), sizeof(typename Elements::Shared), stream, x);
 }
 
 }  // namespace tinyblas

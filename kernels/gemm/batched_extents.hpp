@@ -59,6 +59,7 @@ enum class GemmBatchRoute {
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table
     elements,    // `entry`: of gemm_elements_table
+    stream_k,    // `entry`: of stream_k_table
     pipelined,   // `entry`: products side by side in a tile; 0: in place
     sliced,      // `entry`: of sliced_table
     tensor,      // `entry`: of gemm_tensor_table
@@ -68,7 +69,7 @@ struct GemmBatchPlan {
     GemmBatchRoute route;
     int entry;
     std::int64_t most;        // products a launch
-    unsigned parts = 1;       // of k, alike of all tiles; for `sliced`, ranks
+    unsigned parts = 1;       // of k, alike of all tiles; for `sliced`, ranks; for `stream_k`, blocks
     double microseconds = 0;  // estimated, on an H200; 0: unknown
 };
 

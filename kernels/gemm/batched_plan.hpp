@@ -13,6 +13,7 @@
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
 #include "sliced_plan.hpp"
+#include "stream_k_plan.hpp"
 
 namespace tinyblas {
 
@@ -95,6 +96,15 @@ struct GemmBatchFastest {
                          entry.microseconds(x.tiles(entry.tile.block_m, entry.tile.block_n), x.k));
         }
     }
+    /// The tiles of stream_k.cuh, where they are few; whose times are those of one product.
+    constexpr void consider_stream_k(const GemmBatchExtents& x) {
+        if (!x.in_reach || x.k < gemm_batch_shortest_cut) return;
+        const GemmStreamKPlan plan = plan_gemm_stream_k(x.m, x.n, x.k, x.scratch, x.count);
+        if (plan.fits())
+            consider(
+                {GemmBatchRoute::stream_k, plan.entry, x.count, plan.cut.apart / plan.cut.each},
+                (x.pointers ? 1.06 : 1.02) * plan.microseconds);
+    }
     /// A gemm each, which takes so long.
     constexpr void consider_one_by_one(const GemmBatchExtents& x, double each) {
         consider({GemmBatchRoute::one_by_one, -1, 1}, static_cast<double>(x.count) * each);
@@ -166,6 +176,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
     fastest.consider_sliced(x);
+    fastest.consider_stream_k(x);
     return fastest.plan;
 }
 
@@ -222,6 +233,7 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
                          gemm_batch_tile_microseconds(gemm_batch_table[entry], x));
         fastest.consider_elements(x);
         fastest.consider_sliced(x);
+        fastest.consider_stream_k(x);
         return fastest.plan;
     }
     if (x.largest() <= 16) return gemm_batch_tile(0);
@@ -264,8 +276,10 @@ constexpr GemmBatchPlan plan_gemm_batch_anywhere(Scalar type, int compute_capabi
     if (!x.pointers && gemm_batch_one_by_one(type, compute_capability, x)) {
         GemmBatchFastest fastest;
         fastest.consider_one_by_one(x, x.alone);
-        if (type == Scalar::float32 && compute_capability == 90 && x.alone > 0)
+        if (type == Scalar::float32 && compute_capability == 90 && x.alone > 0) {
             fastest.consider_sliced(x);
+            fastest.consider_stream_k(x);
+        }
         return fastest.plan;
     }
     return type == Scalar::float32 ? plan_gemm_batch_float(compute_capability, x, pipelined)
@@ -301,6 +315,7 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
     if (type == Scalar::float32) {
         fastest.consider_elements(x);
         fastest.consider_sliced(x);
+        fastest.consider_stream_k(x);
     }
     for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
         fastest.consider_cut_tensor(e, gemm_tensor_most(e, x.m, x.n, x.k), x);

@@ -67,6 +67,11 @@ constexpr double gemm_blocks_sharing(std::int64_t each, int at_once, double unev
     return static_cast<double>(each) + (each > at_once ? uneven : few) * absent;
 }
 
+/// Where copies go: with every so manieth line of a stage, before so manieth of its multiply-adds.
+struct ElementCopies {
+    int apart, before;
+};
+
 /// A tile of batched_elements.cuh. Microseconds on an H200, fitted to 715 batches of 1 to 2,000
 /// products (root mean square 3 to 4 % of those that the tile is good for): of a launch; of each k
 /// and of a block besides, as a share of the blocks that a multiprocessor has at once; in its last
@@ -74,6 +79,7 @@ constexpr double gemm_blocks_sharing(std::int64_t each, int at_once, double unev
 /// are do not come to all multiprocessors alike.
 struct GemmElementsEntry {
     GemmTile tile;
+    ElementCopies copies;
     double start, load, block, uneven, few;
 
     /// Blocks of two warps share a multiprocessor by halves, of two schedulers each.
@@ -89,15 +95,15 @@ struct GemmElementsEntry {
 };
 // clang-format off
 inline constexpr GemmElementsEntry gemm_elements_table[] = {
-    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  start, load, block, uneven, few
-    {{128, 128,  8,  64, 64,  16, 8,  3,  2,  0, 0, 8, 20},  1.40, 0.0839, 3.15, 0.979, 0.177},
-    {{ 64, 128,  8,  32, 64,   8, 8,  3,  3,  0, 0, 4, 12},  1.93, 0.0458, 1.43, 0.095, 0.065},
-    {{ 64,  64,  8,  32, 32,   8, 4,  3,  5},                1.81, 0.0254, 0.68, 0.021, 0.065},
-    {{128,  32,  8,  32, 32,   8, 4,  3,  5},                1.75, 0.0273, 0.69, 0.051, 0.085},
-    {{ 32, 128,  8,  32, 32,   8, 4,  3,  5},                1.79, 0.0272, 0.70, 0.073, 0.079},
-    {{ 64,  32,  8,  32, 32,   8, 4,  3, 10},                1.91, 0.0283, 0.69, 0.046, 0.039},
-    {{ 96,  64,  8,  48, 32,  12, 4,  3,  4},                1.77, 0.0356, 1.03, 0.093, 0.103},
-    {{160,  64,  8,  80, 32,  20, 4,  3,  3},                1.78, 0.0564, 1.81, 0.123, 0.127},
+    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  copies  start, load, block, uneven, few
+    {{128, 128,  8,  64, 64,  16, 8,  3,  2,  0, 0, 8, 20},  {2,  0}, 1.30, 0.0838, 3.08, 0.979, 0.177},
+    {{ 64, 128,  8,  32, 64,   8, 8,  3,  3,  0, 0, 4, 12},  {2, 32}, 1.90, 0.0452, 1.30, 0.095, 0.065},
+    {{ 64,  64,  8,  32, 32,   8, 4,  3,  5},                {2, 24}, 1.60, 0.0250, 0.68, 0.021, 0.065},
+    {{128,  32,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.58, 0.0264, 0.65, 0.051, 0.085},
+    {{ 32, 128,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.72, 0.0264, 0.63, 0.073, 0.079},
+    {{ 64,  32,  8,  32, 32,   8, 4,  3, 10},                {2, 24}, 1.70, 0.0279, 0.67, 0.046, 0.039},
+    {{ 96,  64,  8,  48, 32,  12, 4,  3,  4},                {2, 24}, 1.55, 0.0350, 0.99, 0.093, 0.103},
+    {{160,  64,  8,  80, 32,  20, 4,  3,  3},                {2, 40}, 1.55, 0.0555, 1.74, 0.123, 0.127},
 };
 // clang-format on
 inline constexpr int gemm_elements_entries = std::size(gemm_elements_table);

@@ -87,12 +87,19 @@ class ThreadTile {
         multiply(p, line(next), next_p);
     }
     __device__ __forceinline__ void multiply(int p, const Line& next, int next_p) {
+        multiply(p, next, next_p, 0, [] {});
+    }
+    /// The same; before multiply-add number `at` comes `beside()`.
+    template <class Beside>
+    __device__ __forceinline__ void multiply(int p, const Line& next, int next_p, int at,
+                                             Beside&& beside) {
 #pragma unroll
         for (int j = 0; j < t.thread_n; ++j)
 #pragma unroll
             for (int turn = 0; turn < t.thread_m; ++turn) {
                 const int done = j * t.thread_m + turn;
                 if (done % spacing == first) load(next, next_p, done / spacing);
+                if (done == at) beside();
                 const int i = (j % 2 == 0) != t.in_order() ? turn : t.thread_m - 1 - turn;
                 multiply_one(i, j, p);
             }
