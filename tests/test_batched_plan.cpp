@@ -70,8 +70,7 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
             return type == Scalar::float32 && compute_capability == 90 && x.in_reach &&
                    x.k >= gemm_batch_shortest_cut && cut.tiles_of_all() <= 65535 &&
                    cut.apart == cut.each * plan.parts && cut.apart >= cut.steps &&
-                   static_cast<int>(cut.blocks()) <=
-                       stream_k_table[plan.entry].tile.min_blocks * gemm_multiprocessors;
+                   cut.blocks() <= stream_k_table[plan.entry].most();
         }
         case GemmBatchRoute::pipelined: return false;  // nobody said that it takes them
         case GemmBatchRoute::sliced: {

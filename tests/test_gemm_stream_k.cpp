@@ -128,7 +128,7 @@ TEST_F(SmallGemmStreamK, EachPieceIsMadeOfChains) {
                                   {611, 39},
                                   {1277, 20},
                                   {530, 67}}) {
-        GemmProblem<float> p({61, 57, k}, 900 + static_cast<std::uint64_t>(k));
+        GemmProblem<float> p({61, 31, k}, 900 + static_cast<std::uint64_t>(k));
         p.alpha = 0.7f;
         p.beta = number % 2 == 0 ? 0.0f : -0.3f;
         p.fill([](Random& r) { return 2 * r.uniform() - 1; });
@@ -237,7 +237,7 @@ TEST(StreamKPlan, BlocksAndMemoryAreThere) {
                 }
                 if (!plan.fits()) continue;
                 const StreamKEntry& e = stream_k_table[plan.entry];
-                EXPECT_LE(plan.cut.blocks(), unsigned(132 * e.tile.min_blocks));
+                EXPECT_LE(plan.cut.blocks(), e.most());
                 EXPECT_GE(plan.cut.each, 3U);
                 EXPECT_EQ(plan.cut.all, plan.cut.tiles * plan.cut.apart);
                 EXPECT_GE(plan.cut.apart, plan.cut.steps);
