@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gemm_call.hpp"
+#include "gemm_elements.hpp"
 #include "gemm_problem.hpp"
 #include "gemm_slabs.hpp"
 #include "kernels/gemm/stream_k_plan.hpp"
@@ -135,6 +136,36 @@ TEST_F(SmallGemmStreamK, EachPieceIsMadeOfChains) {
         const StreamK work = run(p, each, number++);
         EXPECT_TRUE(in_pieces(p, work));
     }
+}
+
+// A product's place in a batch does not show, however many blocks a tile has.
+TEST_F(SmallGemmStreamK, ProductsOfABatchAlike) {
+    constexpr std::int64_t m = 70, n = 131, k = 131, count = 3;
+    for (int entry = 0; entry < stream_k_entries; ++entry)
+        for (const unsigned blocks : {1U, 2U, 5U}) {
+            GemmProblem<float> p({m, n, k}, 950 + blocks);
+            p.fill([](Random& r) { return 2 * r.uniform() - 1; });
+            Operand<float> all(count * m, n);
+            for (Operand<float>* operand : {&p.a, &p.b, &p.c, &all}) operand->upload(context);
+            const MatrixView<float> c = all.device();
+            enqueue_stream_k(context, entry, stream_k_alike(entry, m, n, k, count, blocks),
+                             {p.alpha,
+                              {p.a.device()},
+                              {p.b.device()},
+                              0,
+                              {c.block(0, 0, m, n), m * c.row_stride},
+                              count});
+            for (Operand<float>* operand : {&p.a, &p.b, &p.c, &all}) operand->download(context);
+            for (std::int64_t i = 0; i < m; ++i)
+                for (std::int64_t j = 0; j < n; ++j) {
+                    p.c.after()(i, j) = all.after()(i, j);
+                    for (std::int64_t e = 1; e < count; ++e)
+                        ASSERT_TRUE(same(all.after()(e * m + i, j), all.after()(i, j)))
+                            << e << ": " << i << " " << j;
+                }
+            p.beta = 0;
+            EXPECT_TRUE(close(p));
+        }
 }
 
 // Pieces know no alpha: infinity times their sums, not the sum of infinities. C is not read.

@@ -7,13 +7,12 @@
 //   copied       [stage s + 2: one to three elements of A and of B, every other ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
-// once, right after a barrier, they would keep the multiply-adds waiting. They go amid a line's
-// multiply-adds: where an operand's registers become free, the assembler takes them for addresses,
-// as soon as it can, and multiplies in another order for it, so that one multiply-add in three
-// waits for a bank of registers. Where a thread's elements
-// lie is known from the first one on, however the operand lies, so that a copy takes an addition
-// and no test of its own: a C's last tiles are moved up instead, and leave to it what others do
-// not. C leaves along its rows by way of the stages.
+// once, right after a barrier, they would keep the multiply-adds waiting. Most go amid a line:
+// between two, the assembler takes the first one's operands' registers for addresses as soon as it
+// can, and multiplies in another order for it, so that sums and operands meet in banks. Where a
+// thread's elements lie is known from the first one on, however the operand lies, so that a copy
+// takes an addition and no test of its own: a C's last tiles are moved up instead, and leave to it
+// what others do not. C leaves along its rows by way of the stages.
 //
 // An element of C is one chain of multiply-adds in the order of k. The pieces of stream-k
 // (stream_k.cuh) are made here, too, in several chains each.
@@ -264,7 +263,7 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x,
         device::close_copy_group();
         columns = t.block_k;
     }
-    constexpr int before = Elements::copies.before;
+    constexpr int amid = Elements::copies.before;
     const auto copy_beside = [&](int line, int steps_to_copy) {
         const auto some = [&](auto& loader) {
             constexpr int copies = std::remove_reference_t<decltype(loader)>::copies;
@@ -291,7 +290,7 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x,
         if (in_chains) unrequested = left - (t.stages - 1);
 #pragma unroll
         for (int p = 0; p < t.block_k - 1; ++p) {
-            tile.multiply(p, line, p + 1, before, [&] { copy_beside(p + 1, unrequested); });
+            tile.multiply(p, line, p + 1, amid, [&] { copy_beside(p + 1, unrequested); });
         }
         device::close_copy_group();
         device::wait_for_copies<t.stages - 2>();
@@ -305,7 +304,7 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x,
         const bool wraps = stage == t.stages - 1;
         line = line + (left == 1 ? 0 : wraps ? (1 - t.stages) * t.block_k : t.block_k);
         stage = wraps ? 0 : stage + 1;
-        tile.multiply(t.block_k - 1, line, 0, before, [&] { copy_beside(0, unrequested); });
+        tile.multiply(t.block_k - 1, line, 0, amid, [&] { copy_beside(0, unrequested); });
     };
     if constexpr (in_chains) {
         float before[t.thread_m * t.thread_n] = {};

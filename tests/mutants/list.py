@@ -199,6 +199,8 @@ MUTANTS = [
            "sums + std::int64_t{block + own.tile}", "sums + std::int64_t{block}", ELEMENTS, "test_gemm_stream_k:*OperandsLie"),
     Mutant("stream-k's sums know no place for a tile that is moved up", "kernels/gemm/stream_k.cuh",
            "place.first_i + (first", "place.i + (first", ELEMENTS, "test_gemm_stream_k:*OperandsLie"),
+    Mutant("stream-k cuts a batch's tiles wherever blocks end", "kernels/gemm/stream_k_plan.hpp",
+           "apart = (steps + each - 1) / each * each", "apart = steps", ELEMENTS, "test_gemm_stream_k:*BatchAlike"),
     Mutant("stream-k takes more memory than there is", "kernels/gemm/stream_k_plan.hpp",
            "stream_k_bytes(e, x)) > memory", "stream_k_bytes(e, x)) > memory + 4", "src/gemm_slabs.cpp",
            "test_gemm_stream_k:*IsRoom"),
