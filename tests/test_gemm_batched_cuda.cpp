@@ -33,7 +33,8 @@ TYPED_TEST(GemmBatchedGraph, OutlivesItsContext) {
             Graph graph(*first, [&] {
                 EXPECT_EQ(p.enqueue(*first, array.view().data).kernel, GemmKernel::batched);
             });
-            EXPECT_EQ(graph.nodes(), 1u);
+            // Of a k that may be cut: memory for the pieces' sums, and what adds them up.
+            EXPECT_LE(graph.nodes(), shape.k < 160 ? 1u : 3u);
             first.reset();
             for (int round = 0; round < 3; ++round) {
                 p.fill_integers();

@@ -69,7 +69,7 @@ struct GemmBatchPlan {
     GemmBatchRoute route;
     int entry;
     std::int64_t most;        // products a launch
-    unsigned parts = 1;       // of k, alike of all tiles; for `sliced`, ranks; for `stream_k`, blocks
+    unsigned parts = 1;       // of k, alike of all tiles: ranks (sliced), blocks (stream_k)
     double microseconds = 0;  // estimated, on an H200; 0: unknown
 };
 
