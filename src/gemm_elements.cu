@@ -25,7 +25,8 @@ void enqueue_stream_k(Context& context, int entry, const StreamKCut& cut,
     using Launcher = void (*)(device::Stream, const GemmBatch<float>&, const StreamK&, float*);
     static constexpr auto launchers = launcher_table<Launcher, stream_k_entries>(
         []<int e>(std::integral_constant<int, e>) -> Launcher { return launch_gemm_stream_k<e>; });
-    void* const sums = context.scratch(static_cast<std::size_t>(stream_k_bytes(entry, cut)));
+    const auto bytes = static_cast<std::size_t>(stream_k_bytes(entry, cut));
+    void* const sums = bytes > 0 ? context.scratch(bytes) : nullptr;
     launchers[static_cast<std::size_t>(entry)](context.stream(), x,
                                                {cut, x.k(), stream_k_table[entry].tile.block_k},
                                                static_cast<float*>(sums));
