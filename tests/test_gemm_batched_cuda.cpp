@@ -33,8 +33,9 @@ TYPED_TEST(GemmBatchedGraph, OutlivesItsContext) {
             Graph graph(*first, [&] {
                 EXPECT_EQ(p.enqueue(*first, array.view().data).kernel, GemmKernel::batched);
             });
-            // Of a k that may be cut: memory for the pieces' sums, and what adds them up.
-            EXPECT_LE(graph.nodes(), shape.k < 160 ? 1u : 3u);
+            // Of floats and a k that may be cut: memory for pieces' sums, and what adds them up.
+            EXPECT_GE(graph.nodes(), 1u);
+            EXPECT_LE(graph.nodes(), std::is_same_v<T, float> && shape.k >= 160 ? 3u : 1u);
             first.reset();
             for (int round = 0; round < 3; ++round) {
                 p.fill_integers();

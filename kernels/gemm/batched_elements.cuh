@@ -111,8 +111,7 @@ struct GemmElements {
     using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads()>;
     using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads()>;
     using Tile = ThreadTile<float, t>;
-    static constexpr unsigned group = 8;
-    using Raster = GemmRaster<t.block_m, t.block_n, group>;
+    using Raster = GemmRaster<t.block_m, t.block_n, 8>;
 
     /// Where the block's tile begins, and what it multiplies: the last tile of several is moved up
     /// so that all of its rows and columns exist; it leaves to C what others do not.
@@ -123,19 +122,7 @@ struct GemmElements {
         const auto moved = [](std::int64_t first, int extent, std::int64_t end) {
             return first + extent <= end ? first : end > extent ? end - extent : 0;
         };
-        // As Raster does, in 32 bits.
-        const Raster raster(x.m(), x.n());
-        const auto all = static_cast<unsigned>(raster.tiles_m);
-        unsigned inside = static_cast<unsigned>(tile), first = 0, rows = all;
-        if (all > group) {  // so that there are few along
-            const auto along = static_cast<unsigned>(raster.tiles_n);
-            first = inside / (group * along) * group;
-            rows = all - first < group ? all - first : group;
-            inside -= first * along;
-        }
-        const unsigned column = inside / rows;
-        const std::int64_t i = std::int64_t{first + inside - column * rows} * t.block_m;
-        const std::int64_t j = std::int64_t{column} * t.block_n;
+        const auto [i, j] = Raster(x.m(), x.n()).corner_in_32_bits(static_cast<unsigned>(tile));
         return {i, j, moved(i, t.block_m, x.m()), moved(j, t.block_n, x.n())};
     }
     static constexpr int part = Tile::lane_rows * t.lanes_m();  // of a warp's rows of C

@@ -32,6 +32,22 @@ struct GemmRaster {
         const std::int64_t inside = tile - first * tiles_n;
         return {(first + inside % rows) * block_m, inside / rows * block_n};
     }
+    /// The same in a third of the instructions, but more registers; there are fewer than 2^31
+    /// tiles.
+    __device__ Corner corner_in_32_bits(unsigned tile) const {
+        constexpr unsigned most = group;
+        const auto all = static_cast<unsigned>(tiles_m);
+        unsigned inside = tile, first = 0, rows = all;
+        if (all > most) {  // so that there are few along
+            const auto along = static_cast<unsigned>(tiles_n);
+            first = inside / (most * along) * most;
+            rows = all - first < most ? all - first : most;
+            inside -= first * along;
+        }
+        const unsigned column = inside / rows;
+        return {std::int64_t{first + inside - column * rows} * block_m,
+                std::int64_t{column} * block_n};
+    }
 };
 
 /// C = alpha acc + beta C for one element. beta = 0 is a strong zero: C is not read.
