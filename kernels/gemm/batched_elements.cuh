@@ -3,11 +3,12 @@
 // elements come from memory, so that no layout is slower than another.
 //
 //   line of k:     0       1       2       3       4       5       6       7
-//   multiplied   [stage s: a thread's 8 x 4 to 16 x 8 sums, line by line        ]
-//   copied       [stage s + 2: one to three elements of A and of B, every other ]
+//   multiplied   [stage s: a thread's 4 x 4 to 16 x 8 sums, line by line        ]
+//   copied       [stage s + 2: one to four elements of A and of B, every other  ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
-// once, right after a barrier, they would keep the multiply-adds waiting. Most go amid a line:
+// once, right after a barrier, they would keep the multiply-adds waiting (but not of 28 warps that
+// share a multiprocessor in tiles of 32 x 32). Most go amid a line:
 // between two, the assembler takes the first one's operands' registers for addresses as soon as it
 // can, and multiplies in another order for it, so that sums and operands meet in banks. Where a
 // thread's elements lie is known from the first one on, however the operand lies, so that a copy
@@ -17,7 +18,7 @@
 // An element of C is one chain of multiply-adds in the order of k. The pieces of stream-k
 // (stream_k.cuh) are made here, too, in several chains each.
 //
-// Limit: issue slots, some 90 % busy (an H200); of a loop's instructions 67 % (64 x 32) to 88 %
+// Limit: issue slots, some 90 % busy (an H200); of a loop's instructions 62 % (32 x 32) to 88 %
 // (128 x 128) are multiply-adds.
 #pragma once
 
@@ -41,7 +42,9 @@ __device__ __forceinline__ int in_register(int x) { return __shfl_sync(~0u, x, 0
 
 /// An operand's elements on their way into tiles, k outside. It is seen as (extent, k); rows are
 /// the index that it shares with C. Where there are fewer than in a tile they come again: to copy
-/// the same element for all lanes takes as long as to copy one for each of them in turn.
+/// the same element for all lanes takes as long as to copy one for each of them in turn. Each copy
+/// asks the L2 cache for 256 bytes: of a line along k a stage uses but 32, and memory takes as long
+/// to open a page for these.
 template <int extent, int depth, int threads>
 class ElementLoader {
     static constexpr int warps = threads / 32;
@@ -94,7 +97,8 @@ class ElementLoader {
 
   private:
     __device__ __forceinline__ void copy(int c, int there) {
-        device::copy_async<1>(to_ + c % of_32 * step_ + c / of_32 * 32, from_ + apart_[c], there);
+        device::copy_async<1, true>(to_ + c % of_32 * step_ + c / of_32 * 32, from_ + apart_[c],
+                                    there);
     }
 
     device::SharedPointer<float> to_;

@@ -2,8 +2,7 @@
 // How a batch of products is made: by which kernel, from its extents and the number of products.
 // An element is one chain of multiply-adds, so the choice does not show in the results, unless
 // tiles are so few that k is cut: all alike, so that a product's place does not show either. Bounds
-// and times are measured on an NVIDIA H200, but for thin products, which take the tile that wastes
-// least.
+// and times are measured on an NVIDIA H200.
 #pragma once
 
 #include <cstdint>
@@ -85,14 +84,13 @@ struct GemmBatchFastest {
         }
     }
     /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
-    /// can count; less readily than by these, and by pointers, which they do not know, and in place
-    /// of small products' kernels, whose times are known better, less still.
+    /// can count; by pointers, which these do not know, less readily.
     constexpr void consider_elements(const GemmBatchExtents& x) {
-        if (!x.in_reach || x.k < 24 || x.k >= std::int64_t{1} << 30) return;
+        if (!x.in_reach || x.k <= 16 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {
             const GemmElementsEntry& entry = gemm_elements_table[e];
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
-                     (x.pointers || x.largest() <= 112 ? 1.06 : 1.01) *
+                     (x.pointers ? 1.06 : 1) *
                          entry.microseconds(x.tiles(entry.tile.block_m, entry.tile.block_n), x.k));
         }
     }
@@ -224,19 +222,9 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
 
 constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const GemmBatchExtents& x,
                                               std::int64_t pipelined) {
-    const bool thin = x.smallest() <= 32 && x.m <= gemm_batch_longest;
-    if (compute_capability == 90) {
-        if (!thin) return fastest_gemm_batch_float(x, pipelined);
-        GemmBatchFastest fastest;
-        const int entry = x.tiles(32) <= 264 ? 2 : 1;
-        fastest.consider(gemm_batch_tile(entry),
-                         gemm_batch_tile_microseconds(gemm_batch_table[entry], x));
-        fastest.consider_elements(x);
-        fastest.consider_sliced(x);
-        fastest.consider_stream_k(x);
-        return fastest.plan;
-    }
+    if (compute_capability == 90) return fastest_gemm_batch_float(x, pipelined);
     if (x.largest() <= 16) return gemm_batch_tile(0);
+    const bool thin = x.smallest() <= 32 && x.m <= gemm_batch_longest;
     return x.largest() <= 64 || thin ? gemm_batch_tile(4) : gemm_batch_tuned_entry(1);
 }
 
@@ -298,12 +286,16 @@ constexpr std::int64_t gemm_small_most(const GemmSmallTimes& t, const GemmBatchE
     }
 }
 
-/// Small products: the times of all kernels that could make them are known.
+/// Small products, which have kernels of their own.
 constexpr bool gemm_batch_is_small(const GemmBatchExtents& x) {
     return x.k > 0 && (x.largest() <= 112 || (x.smallest() <= 24 && x.largest() <= 400));
 }
-constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExtents& x) {
+/// `other`: by the kernels that make larger ones, too. Of doubles their times are known anew.
+constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExtents& x,
+                                                 const GemmBatchPlan& other) {
     GemmBatchFastest fastest;
+    if (type == Scalar::float32 && other.microseconds > 0)
+        fastest.consider(other, other.microseconds);
     for (const GemmSmallTimes& t : gemm_small_times) {
         const std::int64_t most = t.type == type ? gemm_small_most(t, x) : 0;
         if (most > 0) fastest.consider({t.route, t.entry, most}, gemm_small_microseconds(t, x));
@@ -311,11 +303,6 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
     for (int e = 0; e < gemm_pieces_entries && x.pieces != GemmPieces::none; ++e) {
         const double time = gemm_pieces_table[e].type == type ? gemm_pieces_microseconds(e, x) : 0;
         if (time > 0) fastest.consider({GemmBatchRoute::pieces, e, gemm_batch_flat}, time);
-    }
-    if (type == Scalar::float32) {
-        fastest.consider_elements(x);
-        fastest.consider_sliced(x);
-        fastest.consider_stream_k(x);
     }
     for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
         fastest.consider_cut_tensor(e, gemm_tensor_most(e, x.m, x.n, x.k), x);
@@ -336,7 +323,7 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     const bool has_rivals = compute_capability == 90 && gemm_batch_is_small(x) && !packed_rows &&
                             other.route != GemmBatchRoute::pipelined &&
                             other.route != GemmBatchRoute::one_by_one;
-    return has_rivals ? fastest_small_gemm_batch(type, x) : other;
+    return has_rivals ? fastest_small_gemm_batch(type, x, other) : other;
 }
 
 }  // namespace tinyblas

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long batches of small products take by each kernel that could make them.
+// How long batches of small products take by the kernels that are theirs alone; of doubles, by all
+// that could make them.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,6 @@ inline constexpr GemmSmallTimes gemm_small_times[] = {
     {Scalar::float32, GemmBatchRoute::rows,   4, 4,   4,   4,  32, 10, 0.764, 0.0837, 0.0129, 0.0001, 0.0326, 0,      0.0031, 0,      1.047,  0.0155, 0.0203},
     {Scalar::float32, GemmBatchRoute::rows,   8, 8,   8,   8,  16, 10, 1.056, 0.029,  0,      0.0338, 0.0248, 0.0077, 0.0023, 0.493,  0.959,  0,      0.005},
     {Scalar::float32, GemmBatchRoute::tile,   0, 16,  16,  16, 4,  7,  1.174, 0.0308, 0,      0.168,  0.0041, 0.0002, 0.0004, 1.016,  0.0005, 0.0188, 0},
-    {Scalar::float32, GemmBatchRoute::tile,   1, 32,  32,  32, 1,  12, 1.824, 0.0049, 0.0016, 0.0024, 0.0072, 0.0008, 0.0007, 0.317,  1.123,  0.197,  0.0006},
-    {Scalar::float32, GemmBatchRoute::tile,   2, 32,  32,  64, 1,  8,  1.206, 0,      0,      0.0069, 0.0092, 0.0019, 0.001,  0.795,  1.804,  0.0896, 0.0006},
-    {Scalar::float32, GemmBatchRoute::tile,   3, 48,  48,  48, 1,  6,  1.852, 0.0082, 0,      0.0025, 0.0158, 0.002,  0.0018, 0.192,  1.536,  0.303,  0.0001},
-    {Scalar::float32, GemmBatchRoute::tile,   4, 64,  64,  32, 1,  5,  1.48,  0.016,  0.0011, 0.463,  0.0188, 0,      0.0013, 0.844,  0,      0.481,  0},
-    {Scalar::float32, GemmBatchRoute::tile,   5, 96,  96,  32, 1,  2,  1.179, 0.0105, 0.0013, 0.859,  0.0399, 0.004,  0.0047, 0.418,  0.868,  0.268,  0.0018},
-    {Scalar::float32, GemmBatchRoute::tuned,  0, 64,  64,  16, 1,  4,  1.148, 0.0064, 0.0138, 0.735,  0.0164, 0.0066, 0.001,  0.172,  0.489,  0.55,   0.0016},
     {Scalar::float64, GemmBatchRoute::rows,   4, 4,   4,   4,  32, 10, 0.866, 0.027,  0.0084, 0.0486, 0.0427, 0.0025, 0.0051, 0,      1.516,  0.147,  0.0049},
     {Scalar::float64, GemmBatchRoute::rows,   8, 8,   8,   8,  16, 10, 0.572, 0.0493, 0.0062, 0.0646, 0.049,  0.0039, 0.0014, 0.753,  0,      0.0035, 0.0177},
     {Scalar::float64, GemmBatchRoute::tile,   6, 16,  16,  16, 4,  6,  1.227, 0.0082, 0.0123, 0.294,  0.0002, 0,      0.0002, 0.268,  0.689,  0.0723, 0.006},

@@ -40,11 +40,11 @@ struct GemmBatchTile {
 inline constexpr GemmBatchTile gemm_batch_table[] = {
     // type           edge depth share m,n matrices blocks turns  start, latency, load, block, turning
     {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
-    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {1.69, 0.0224, 0.0091, 0.125, 0.115, 0.077, 0.101, 0.079}},  // n = 32: 3,840 GB/s
-    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.52, 0.0133, 0.0127, 0.086, 0.097, 0.062, 0, 0.041}},  // few products: n = 64, 16 of them: 2.9 us
-    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.66, 0.0226, 0.02, 0.212, 0.086, 0.048, 0.289, 0.094}},  // n = 48: 3,100 GB/s
-    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.62, 0.0229, 0.028, 0.496, 0.068, 0.035, 0.142, 0.106}},  // n = 64: 3,060 GB/s
-    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {0.95, 0.0455, 0.0653, 1.25, 0.048, 0.03, 0.099, 0.171}},  // n = 96: 1,960 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {1.47, 0.0233, 0.0090, 0.132, 0.100, 0.079, 0.115, 0.093}},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.42, 0.0089, 0.0125, 0.072, 0.092, 0.080, 0, 0.044}},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.56, 0.0284, 0.0197, 0.212, 0.081, 0.061, 0.273, 0.093}},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.35, 0.0100, 0.0280, 0.488, 0.059, 0.039, 0.146, 0.118}},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {0.89, 0.0750, 0.0648, 1.275, 0.052, 0.041, 0.107, 0.169}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
     {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232, 0.447}},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
@@ -72,38 +72,42 @@ struct ElementCopies {
     int apart, before;
 };
 
-/// A tile of batched_elements.cuh. Microseconds on an H200, fitted to 715 batches of 1 to 2,000
-/// products (root mean square 3 to 4 % of those that the tile is good for): of a launch; of each k
-/// and of a block besides, as a share of the blocks that a multiprocessor has at once; in its last
-/// turn of several, and in an only one, what blocks that are not there take of theirs: those that
-/// are do not come to all multiprocessors alike.
+/// A tile of batched_elements.cuh. Microseconds on an H200, fitted to 2,100 batches (root mean
+/// square 2 to 6 % of those that the tile is good for): of a launch; of each k and of a block
+/// besides, as a share of the blocks that a multiprocessor has at once; in its last turn of
+/// several, what blocks that are not there take of theirs, for those that are do not come to all
+/// multiprocessors alike; by how much longer a block takes that is alone.
 struct GemmElementsEntry {
     GemmTile tile;
     ElementCopies copies;
-    double start, load, block, uneven, few;
+    double start, load, block, uneven, alone;
 
     /// Blocks of two warps share a multiprocessor by halves, of two schedulers each.
     constexpr int of_multiprocessor() const { return 128 / tile.threads(); }
     constexpr int at_once() const { return tile.min_blocks / of_multiprocessor(); }
     constexpr double microseconds(std::int64_t tiles, std::int64_t k) const {
         const std::int64_t places = gemm_multiprocessors * of_multiprocessor();
+        const std::int64_t each = (tiles + places - 1) / places;
         const double blocks =
-            gemm_blocks_sharing((tiles + places - 1) / places, at_once(), uneven, few);
+            each == 1 ? 1 + alone : gemm_blocks_sharing(each, at_once(), uneven, 0);
         const auto steps = static_cast<double>((k + tile.block_k - 1) / tile.block_k);
         return start + (steps * tile.block_k * load + block) * blocks;
     }
 };
 // clang-format off
 inline constexpr GemmElementsEntry gemm_elements_table[] = {
-    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  copies  start, load, block, uneven, few
-    {{128, 128,  8,  64, 64,  16, 8,  3,  2,  0, 0, 8, 20},  {2,  0}, 1.30, 0.0838, 3.08, 0.979, 0.177},
-    {{ 64, 128,  8,  32, 64,   8, 8,  3,  3,  0, 0, 4, 12},  {2, 32}, 1.90, 0.0452, 1.30, 0.095, 0.065},
-    {{ 64,  64,  8,  32, 32,   8, 4,  3,  5},                {2, 24}, 1.60, 0.0250, 0.68, 0.021, 0.065},
-    {{128,  32,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.58, 0.0264, 0.65, 0.051, 0.085},
-    {{ 32, 128,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.72, 0.0264, 0.63, 0.073, 0.079},
-    {{ 64,  32,  8,  32, 32,   8, 4,  3, 10},                {2, 24}, 1.70, 0.0279, 0.67, 0.046, 0.039},
-    {{ 96,  64,  8,  48, 32,  12, 4,  3,  4},                {2, 24}, 1.55, 0.0350, 0.99, 0.093, 0.103},
-    {{160,  64,  8,  80, 32,  20, 4,  3,  3},                {2, 40}, 1.55, 0.0555, 1.74, 0.123, 0.127},
+    //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  copies  start, load, block, uneven, alone
+    {{128, 128,  8,  64, 64,  16, 8,  3,  2,  0, 0, 8, 20},  {2,  0}, 0.97, 0.0830, 3.35, 1.034, 0.138},
+    {{ 64, 128,  8,  32, 64,   8, 8,  3,  3,  0, 0, 4, 12},  {2, 32}, 1.58, 0.0455, 1.43, 0.074, 0.155},
+    {{ 64,  64,  8,  32, 32,   8, 4,  3,  5},                {2, 24}, 1.73, 0.0256, 0.64, 0.016, 0.177},
+    {{128,  32,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.76, 0.0269, 0.58, 0,     0.299},
+    {{ 32, 128,  8,  32, 32,   8, 4,  3,  5},                {4,  0}, 1.87, 0.0269, 0.58, 0,     0.296},
+    {{ 64,  32,  8,  32, 32,   8, 4,  3, 10},                {2, 24}, 1.71, 0.0282, 0.66, 0.024, 0.170},
+    {{ 96,  64,  8,  48, 32,  12, 4,  3,  4},                {2, 24}, 1.94, 0.0357, 0.95, 0.020, 0.153},
+    {{160,  64,  8,  80, 32,  20, 4,  3,  3},                {2, 40}, 1.74, 0.0562, 1.73, 0.104, 0.131},
+    {{ 32,  32,  8,  16, 32,   4, 4,  3, 14},                {8,  8}, 1.50, 0.0166, 0.36, 0,     0.333},
+    {{ 96,  32,  8,  48, 32,  12, 4,  3,  8},                {2, 24}, 1.95, 0.0384, 1.01, 0.043, 0.152},
+    {{ 64,  96,  8,  16, 96,   4, 12, 3,  4},                {2, 24}, 1.73, 0.0369, 0.84, 0.029, 0.149},
 };
 // clang-format on
 inline constexpr int gemm_elements_entries = std::size(gemm_elements_table);

@@ -458,8 +458,10 @@ constexpr GemmPipelinedPlan plan_gemm_pipelined(std::int64_t m, std::int64_t n, 
         const std::int64_t of_all = split(tiles), of_last = tiles > at_once ? split(last) : 0;
         const std::int64_t helpers = at_once - last;
         std::int64_t helped = last > 0 ? pieces(last, helpers) : 0;
-        // Helpers of more tiles take up to a third longer than estimated, beside edges of six.
-        if (helped > (edges.all > 0 ? 5 : sliced ? 8 : 12)) helped = 0;
+        // Helpers of more tiles take up to a third longer than estimated, beside edges of six, and
+        // slices of more than half as many as there are steps, whose pieces are single ones.
+        if (helped > (edges.all > 0 ? 5 : sliced ? 8 : 12) || (sliced && 2 * helped > steps))
+            helped = 0;
         // How long a helper and the others take together, in steps, if those have `own`; and with
         // how many both take as long, nearly.
         const double helping = (tiles > at_once ? cost.helping_after : cost.helping) / cost.step;
