@@ -64,7 +64,6 @@ double microseconds(const GemmBatchPlan& plan, std::int64_t narrow, std::int64_t
 /// others cut k, to be as exact as cuBLAS. Or stream-k.
 GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, bool in_fours) {
     constexpr std::int64_t longest_chain = 256;
-    constexpr double less_readily = 1.02;
     GemmSlabsPlan plan;
     const auto has_lines = [](const MatrixView<const float>& x) {
         return x.row_stride == 1 || x.column_stride == 1;
@@ -76,11 +75,12 @@ GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, 
     if (k <= longest_chain && !in_fours) {
         GemmBatchFastest fastest;
         fastest.consider_elements({m, n, k, 1});
-        const double seconds = less_readily * 1e-6 * fastest.plan.microseconds;
+        const double seconds = 1.02e-6 * fastest.plan.microseconds;  // less readily
         if (seconds > 0) plan = {m, false, fastest.plan, seconds, true};
     }
     const GemmStreamKPlan stream_k = plan_gemm_stream_k(m, n, k, memory);
-    const double seconds = less_readily * 1e-6 * stream_k.microseconds;
+    // Of a longer k than its times were fitted to, less readily, too.
+    const double seconds = (k > 5000 ? 1.02e-6 : 1e-6) * stream_k.microseconds;
     if (stream_k.fits() && (!plan.fits || seconds < plan.seconds))
         plan = {m, false, {}, seconds, true, stream_k};
     return plan;

@@ -97,11 +97,11 @@ struct GemmBatchFastest {
     /// The tiles of stream_k.cuh, where they are few; whose times are those of one product.
     constexpr void consider_stream_k(const GemmBatchExtents& x) {
         if (!x.in_reach || x.k < gemm_batch_shortest_cut) return;
-        const GemmStreamKPlan plan = plan_gemm_stream_k(x.m, x.n, x.k, x.scratch, x.count);
+        const GemmStreamKPlan plan = plan_gemm_stream_k(x.m, x.n, x.k, x.scratch, x.count, true);
         if (plan.fits())
             consider(
                 {GemmBatchRoute::stream_k, plan.entry, x.count, plan.cut.apart / plan.cut.each},
-                (x.pointers ? 1.06 : 1.02) * plan.microseconds);
+                (x.pointers ? 1 : 0.96) * plan.microseconds);
     }
     /// A gemm each, which takes so long.
     constexpr void consider_one_by_one(const GemmBatchExtents& x, double each) {

@@ -13,18 +13,15 @@
 namespace tinyblas {
 
 /// A tile of stream-k, with as many blocks of a multiprocessor as leave registers for sums that are
-/// set aside. Microseconds on an H200, fitted to 7,700 times of 847 products with a k of 100 to
-/// 5,000 (root mean square 3 to 6 %): of a launch; of each k, and of a piece besides, as a share of
-/// the blocks that a multiprocessor has at once; one by itself, or two of two warps, take as long
+/// set aside. Microseconds on an H200, fitted to 3,700 times of 360 products with a k of 100 to
+/// 5,000 (root mean square 2 to 3 % of what is fast): of a launch; of each k, and of a piece
+/// besides, as a share of the blocks that a multiprocessor has at once; one by itself takes as long
 /// as `alone` of them.
 struct StreamKEntry {
     GemmTile tile;
     ElementCopies copies;
     double start, load, piece, alone;
 
-    /// Blocks of two warps share a multiprocessor by halves, of two schedulers each.
-    constexpr unsigned at_least() const { return tile.threads() < 128 ? 2 : 1; }
-    constexpr unsigned places() const { return at_least() * gemm_multiprocessors; }
     constexpr unsigned most() const {
         return static_cast<unsigned>(tile.min_blocks) * gemm_multiprocessors;
     }
@@ -33,11 +30,11 @@ struct StreamKEntry {
 // clang-format off
 inline constexpr StreamKEntry stream_k_table[] = {
     //  block m,n,k    warp m,n  thread m,n  stages  blocks  loaders, registers, loads  copies  start, load, piece, alone
-    {{ 64,  64,  8,  32, 32,   8, 4,  3,  4},                {2,  8}, 2.93, 0.0278, 0.196, 1.47},
-    {{ 64, 128,  8,  32, 64,   8, 8,  3,  2,  0, 0, 4, 12},  {2, 32}, 2.64, 0.0488, 0.721, 1.17},
-    {{128,  64,  8,  64, 32,   8, 8,  3,  2,  0, 0, 4, 12},  {2, 32}, 2.63, 0.0486, 0.723, 1.17},
-    {{128, 128,  8,  64, 32,   8, 8,  3,  1,  0, 0, 4, 12},  {2, 32}, 2.41, 0.0932, 1.559, 1},
-    {{ 96,  32,  8,  48, 32,  12, 4,  3,  6},                {4,  0}, 1.94, 0.0210, 0.223, 2.9},
+    {{ 64,  64,  8,  32, 32,   8, 4,  3,  4},                {2,  8}, 2.79, 0.0296, 0.222, 1.32},
+    {{128, 128,  8,  64, 32,   8, 8,  3,  1,  0, 0, 4, 12},  {2, 32}, 1.86, 0.0921, 1.953, 1.02},
+    {{ 96,  64,  8,  48, 32,  12, 4,  3,  3},                {2, 24}, 2.39, 0.0384, 0.551, 1.15},
+    {{ 64,  96,  8,  16, 96,   4, 12, 3,  3},                {2, 24}, 2.25, 0.0397, 0.559, 1.18},
+    {{160,  64,  8,  80, 32,  20, 4,  3,  2},                {2, 40}, 2.30, 0.0599, 1.021, 1.13},
 };
 // clang-format on
 inline constexpr int stream_k_entries = std::size(stream_k_table);
@@ -117,10 +114,10 @@ constexpr std::int64_t stream_k_bytes(int entry, const StreamKCut& cut) {
 constexpr double stream_k_microseconds(int entry, const StreamKCut& cut) {
     constexpr double sums = 0.56, bytes = 2.97e6, of_tile = 0.005;  // each piece
     const StreamKEntry& e = stream_k_table[entry];
-    const unsigned turns = (cut.blocks() + e.places() - 1) / e.places();
+    const unsigned together = (cut.blocks() + gemm_multiprocessors - 1) / gemm_multiprocessors;
     const bool even = cut.each % cut.apart == 0 || cut.apart % cut.each == 0;
     const unsigned pieces = even ? std::max(cut.each / cut.apart, 1U) : cut.each / cut.apart + 2;
-    const double share = turns == 1 ? e.alone : static_cast<double>(turns * e.at_least());
+    const double share = together == 1 ? e.alone : together;
     const auto each = static_cast<double>(cut.each * static_cast<unsigned>(e.tile.block_k));
     const double time = e.start + (e.load * each + e.piece * pieces) * share;
     const auto left = static_cast<double>(stream_k_bytes(entry, cut));
@@ -141,18 +138,19 @@ constexpr StreamKCut stream_k_alike(int entry, std::int64_t m, std::int64_t n, s
     return {tiles, tiles * static_cast<unsigned>(count) * apart, steps, each, apart};
 }
 
-/// The fastest plan that takes at most `memory` bytes; of several products, of those that cut all
+/// The fastest plan that takes at most `memory` bytes; of a batch (`alike`), of those that cut all
 /// tiles alike, the smallest ones; none where k is short or very long, or C very large.
 constexpr GemmStreamKPlan plan_gemm_stream_k(std::int64_t m, std::int64_t n, std::int64_t k,
-                                             std::size_t memory, std::int64_t count = 1) {
+                                             std::size_t memory, std::int64_t count = 1,
+                                             bool alike = false) {
     constexpr std::int64_t shortest = 96, longest = 1 << 20, most_elements = 1 << 26;
     constexpr std::int64_t most_steps = 1 << 29;
     GemmStreamKPlan fastest;
     if (k < shortest || k > longest || m > most_elements / n || count > longest) return fastest;
-    for (int e = 0; e < (count == 1 ? stream_k_entries : 1); ++e) {
+    for (int e = 0; e < (alike ? 1 : stream_k_entries); ++e) {
         StreamKCut cut = stream_k_alike(e, m, n, k, 1, 1);
         const std::int64_t tiles = cut.tiles * count;
-        const unsigned most = stream_k_table[e].most(), alike = stream_k_table[e].places();
+        const unsigned most = stream_k_table[e].most();
         if (tiles > 2 * most || tiles * cut.steps > most_steps) continue;  // more were not timed
         const auto consider = [&](const StreamKCut& x) {
             if (x.blocks() > most || static_cast<std::size_t>(stream_k_bytes(e, x)) > memory)
@@ -163,9 +161,10 @@ constexpr GemmStreamKPlan plan_gemm_stream_k(std::int64_t m, std::int64_t n, std
         // As many blocks for each multiprocessor, or for each tile.
         cut.all = cut.tiles * cut.steps;
         cut.apart = cut.steps;
-        for (unsigned places = alike; places <= most; places += alike) {
+        for (unsigned places = gemm_multiprocessors; places <= most;
+             places += gemm_multiprocessors) {
             cut.each = std::max((cut.all + places - 1) / places, stream_k_shortest);
-            if (count == 1) consider(cut);
+            if (!alike) consider(cut);
             if (const auto blocks = places / static_cast<unsigned>(tiles); blocks > 0)
                 consider(stream_k_alike(e, m, n, k, count, blocks));
         }
