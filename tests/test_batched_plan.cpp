@@ -359,9 +359,9 @@ TEST(BatchedPlan, PipelinedWhereItPays) {
                                       {128, 128, 128, 512, true, true}})  // B would be packed
         EXPECT_NE(plan(x, x.count).route, pipelined) << x.count;
     EXPECT_EQ(plan({128, 128, 128, 512, true, true, true}, 512).route, pipelined);  // but once
-    for (const auto& [n, entry] :
-         {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}, {64, 4}})
+    for (const auto& [n, entry] : {std::pair(256, 1), {128, 2}, {200, 1}, {384, 2}, {512, 1}})
         EXPECT_EQ(plan({256, n, 512, 1000}, 1000).entry, entry) << n;
+    EXPECT_EQ(plan({256, 64, 256, 1000}, 1000).entry, 4);
     EXPECT_EQ(plan({256, 256, 64, 1000}, 132).most, 125);        // 8 launches alike
     EXPECT_NE(plan({256, 256, 64, 1000}, 30).route, pipelined);  // too few at once
     // The ring, but not if elements come one by one.
@@ -392,13 +392,13 @@ TEST(BatchedPlan, MidSizesByTheirTime) {
     constexpr GemmBatchRoute tile = GemmBatchRoute::tile;
     expect(160, 16, GemmBatchRoute::elements, 8);  // 32 x 32
     expect(160, 8, GemmBatchRoute::sliced, 7);
-    expect(224, 8, tile, 1);                                                     // 32 x 32
-    for (const std::int64_t count : {32, 64, 128}) expect(144, count, tile, 3);  // 48 x 48
-    expect(96, 512, tile, 5);                                                    // 96 x 96
+    expect(96, 8, tile, 2);    // 32 x 32, 64 k a stage
+    expect(144, 64, tile, 3);  // 48 x 48
+    expect(96, 128, tile, 5);  // 96 x 96
     for (const auto& [n, count] :
-         {std::pair(256, 16), {128, 1000}, {256, 1000}})  // 64 x 64, a ring
+         {std::pair(256, 8), {256, 16}, {128, 1000}, {256, 1000}})  // 64 x 64, a ring
         expect(n, count, GemmBatchRoute::tuned, 0);
-    expect(256, 8, GemmBatchRoute::elements, 2);   // 64 x 64
+    expect(160, 64, GemmBatchRoute::elements, 6);  // 96 x 64
     expect(512, 64, GemmBatchRoute::elements, 0);  // 128 x 128
     for (const std::int64_t count : {64, 1000}) {  // but the ring, if the copy engine gets maps
         GemmBatchExtents x = {256,  256,   256,   count,

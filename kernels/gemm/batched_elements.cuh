@@ -42,10 +42,10 @@ __device__ __forceinline__ int in_register(int x) { return __shfl_sync(~0u, x, 0
 
 /// An operand's elements on their way into tiles, k outside. It is seen as (extent, k); rows are
 /// the index that it shares with C. Where there are fewer than in a tile they come again: to copy
-/// the same element for all lanes takes as long as to copy one for each of them in turn. Each copy
-/// asks the L2 cache for 256 bytes: of a line along k a stage uses but 32, and memory takes as long
-/// to open a page for these.
-template <int extent, int depth, int threads>
+/// the same element for all lanes takes as long as to copy one for each of them in turn. `ahead`:
+/// each copy asks the L2 cache for 256 bytes, for of a line along k a stage uses but 32, and memory
+/// takes as long to open a page for these.
+template <int extent, int depth, int threads, bool ahead>
 class ElementLoader {
     static constexpr int warps = threads / 32;
     static constexpr int of_32 = depth / warps;  // a thread's copies of 32 rows
@@ -97,8 +97,8 @@ class ElementLoader {
 
   private:
     __device__ __forceinline__ void copy(int c, int there) {
-        device::copy_async<1, true>(to_ + c % of_32 * step_ + c / of_32 * 32, from_ + apart_[c],
-                                    there);
+        device::copy_async<1, ahead>(to_ + c % of_32 * step_ + c / of_32 * 32, from_ + apart_[c],
+                                     there);
     }
 
     device::SharedPointer<float> to_;
@@ -112,8 +112,8 @@ template <GemmTile of_block, ElementCopies with>
 struct GemmElements {
     static constexpr GemmTile t = of_block;
     static constexpr ElementCopies copies = with;
-    using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads()>;
-    using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads()>;
+    using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads(), with.ahead>;
+    using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads(), with.ahead>;
     using Tile = ThreadTile<float, t>;
     using Raster = GemmRaster<t.block_m, t.block_n, 8>;
 

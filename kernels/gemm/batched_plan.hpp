@@ -65,12 +65,14 @@ constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
 struct GemmBatchFastest {
     GemmBatchPlan plan = {};
 
+    static constexpr double by_pointers(const GemmBatchExtents& x) { return x.pointers ? 1.06 : 1; }
     constexpr void consider(const GemmBatchPlan& other, double time) {
         if (plan.microseconds != 0 && time >= plan.microseconds) return;
         plan = other;
         plan.microseconds = time;
     }
-    /// The tiles of a type that have times.
+    /// The tiles of a type that have times, which know no pointers: by these, of floats, less
+    /// readily.
     constexpr void consider_tiles(Scalar type, const GemmBatchExtents& x) {
         for (int e = 0; e < gemm_batch_entries; ++e) {
             const GemmBatchTile& tile = gemm_batch_table[e];
@@ -79,18 +81,18 @@ struct GemmBatchFastest {
             consider(
                 gemm_batch_tile(e),
                 type == Scalar::float32
-                    ? gemm_batch_tile_microseconds(tile, x)
+                    ? by_pointers(x) * gemm_batch_tile_microseconds(tile, x)
                     : gemm_batch_microseconds(tile.times, x, blocks, tile.depth, x.turned(), type));
         }
     }
     /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
-    /// can count; by pointers, which these do not know, less readily.
+    /// can count; by pointers likewise.
     constexpr void consider_elements(const GemmBatchExtents& x) {
         if (!x.in_reach || x.k <= 16 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {
             const GemmElementsEntry& entry = gemm_elements_table[e];
             consider({GemmBatchRoute::elements, e, gemm_batch_most},
-                     (x.pointers ? 1.06 : 1) *
+                     by_pointers(x) *
                          entry.microseconds(x.tiles(entry.tile.block_m, entry.tile.block_n), x.k));
         }
     }

@@ -208,10 +208,10 @@ constexpr bool gemm_ring_tiles_follow(std::int64_t tiles_each) {
 }
 
 /// Estimated microseconds of that entry for `count` products, fitted to 2,100 batches on an H200
-/// (the root mean square is 5 to 6 %; by vectors and with maps by a kernel, to fewer): of the
+/// (the root mean square is 4 to 6 %; with maps by a kernel, to fewer): of the
 /// launch; of a k while few tiles share a multiprocessor, and each tile's share of it while many
 /// do; of a tile besides. Where tiles follow each other, the shares are a little smaller, and of a
-/// tile more is left. Where a kernel writes maps, 1.3 more and 0.2 more of a tile, which has to
+/// tile more is left. Where a kernel writes maps, 1.0 more and 0.2 more of a tile, which has to
 /// fetch them: fitted to 12 batches. How much longer a k takes where A, B or both lie along k
 /// (`a_along_k`, `b_along_k`), and both of a batch whose blocks follow each other and fill what
 /// others leave; elements then come from many lines at once. How much sooner a multiprocessor's
@@ -223,9 +223,9 @@ constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int
         double start, latency, load, tile, a, b, both, both_follow, turns, soon;
     };
     constexpr Times times[] = {
-        {1.91, 0.0304, 0.0240, 0.197, 1.044, 1.129, 1.121, 1.125, 0, 0.575},
-        {3.0, 0.0263, 0.0226, 0.45, 1, 1.1, 1.3, 1.15, 1.3, 0},
-        {2.2, 0.035, 0.0255, 0.2, 1, 1.1, 1.3, 1.15, 1.3, 0},
+        {1.87, 0.0259, 0.0216, 0.212, 1.045, 1.133, 1.263, 1.25, 0, 0.52},
+        {2.9, 0.0259, 0.0216, 0.45, 1, 1.1, 1.3, 1.15, 1.3, 0.5},
+        {2.05, 0.0321, 0.0241, 0.189, 1.052, 1.184, 1.3, 1.178, 0.851, 0.719},
         {1.64, 0.0337, 0.0267, 0.3, 1.034, 1.118, 1.3, 1.157, 0.668, 0.302},
         {1.80, 0.0340, 0.0250, 0.474, 1.175, 1.231, 1.255, 1.31, 1.485, 0.763}};
     const Times& time = times[static_cast<int>(loads)];
