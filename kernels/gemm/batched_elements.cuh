@@ -7,13 +7,13 @@
 //   copied       [stage s + 2: one to four elements of A and of B, every other  ]
 //
 // Each thread multiplies and copies. Copies are spread over the lines of the stage before: all at
-// once, right after a barrier, they would keep the multiply-adds waiting (but not of 28 warps that
-// share a multiprocessor in tiles of 32 x 32). Most go amid a line:
-// between two, the assembler takes the first one's operands' registers for addresses as soon as it
-// can, and multiplies in another order for it, so that sums and operands meet in banks. Where a
-// thread's elements lie is known from the first one on, however the operand lies, so that a copy
-// takes an addition and no test of its own: a C's last tiles are moved up instead, and leave to it
-// what others do not. C leaves along its rows by way of the stages.
+// once, right after a barrier, they would keep the multiply-adds waiting (but not in tiles of 32 x
+// 32, where 28 warps share a multiprocessor). Most go amid a line: between two, the assembler takes
+// the first one's operands' registers for addresses as soon as it can, and multiplies in another
+// order for it, so that sums and operands meet in banks. Where a thread's elements lie is known
+// from the first one on, however the operand lies, so that a copy takes an addition and no test of
+// its own: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
+// along its rows by way of the stages.
 //
 // An element of C is one chain of multiply-adds in the order of k. The pieces of stream-k
 // (stream_k.cuh) are made here, too, in several chains each.

@@ -65,14 +65,15 @@ constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
 struct GemmBatchFastest {
     GemmBatchPlan plan = {};
 
+    /// What times that know no pointers are multiplied by, so that those that do are preferred.
     static constexpr double by_pointers(const GemmBatchExtents& x) { return x.pointers ? 1.06 : 1; }
+
     constexpr void consider(const GemmBatchPlan& other, double time) {
         if (plan.microseconds != 0 && time >= plan.microseconds) return;
         plan = other;
         plan.microseconds = time;
     }
-    /// The tiles of a type that have times, which know no pointers: by these, of floats, less
-    /// readily.
+    /// The tiles of a type that have times; those of floats know no pointers.
     constexpr void consider_tiles(Scalar type, const GemmBatchExtents& x) {
         for (int e = 0; e < gemm_batch_entries; ++e) {
             const GemmBatchTile& tile = gemm_batch_table[e];
@@ -86,7 +87,7 @@ struct GemmBatchFastest {
         }
     }
     /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
-    /// can count; by pointers likewise.
+    /// can count; they know no pointers.
     constexpr void consider_elements(const GemmBatchExtents& x) {
         if (!x.in_reach || x.k <= 16 || x.k >= std::int64_t{1} << 30) return;
         for (int e = 0; e < gemm_elements_entries; ++e) {

@@ -208,14 +208,13 @@ constexpr bool gemm_ring_tiles_follow(std::int64_t tiles_each) {
 }
 
 /// Estimated microseconds of that entry for `count` products, fitted to 2,100 batches on an H200
-/// (the root mean square is 4 to 6 %; with maps by a kernel, to fewer): of the
-/// launch; of a k while few tiles share a multiprocessor, and each tile's share of it while many
-/// do; of a tile besides. Where tiles follow each other, the shares are a little smaller, and of a
-/// tile more is left. Where a kernel writes maps, 1.0 more and 0.2 more of a tile, which has to
-/// fetch them: fitted to 12 batches. How much longer a k takes where A, B or both lie along k
-/// (`a_along_k`, `b_along_k`), and both of a batch whose blocks follow each other and fill what
-/// others leave; elements then come from many lines at once. How much sooner a multiprocessor's
-/// only tile ends.
+/// (the root mean square is 4 to 6 %; with maps by a kernel, to fewer): of the launch; of a k while
+/// few tiles share a multiprocessor, and each tile's share of it while many do; of a tile besides.
+/// Where tiles follow each other, the shares are a little smaller, and of a tile more is left.
+/// Where a kernel writes maps, 1.0 more and 0.2 more of a tile, which has to fetch them: fitted to
+/// 12 batches. How much longer a k takes where A, B or both lie along k (`a_along_k`, `b_along_k`),
+/// and both of a batch whose blocks follow each other and fill what others leave; elements then
+/// come from many lines at once. How much sooner a multiprocessor's only tile ends.
 constexpr double gemm_ring_microseconds(std::int64_t m, std::int64_t n, std::int64_t k,
                                         std::int64_t count, GemmRingLoads loads, bool a_along_k,
                                         bool b_along_k) {
