@@ -7,7 +7,7 @@ A build with CMAKE_CUDA_COMPILER_LAUNCHER=tests/keep_log.sh and -Xptxas=-v leave
     cmake --build build/cuda-all --target tinyblas && tests/budget.py build/cuda-all --update
 A kernel that takes more registers or shared memory than tests/budget.csv allows, one that is not listed, and any spill is an
 error; so is a listed one that the library lacks. --update writes the file anew: a line a kernel, a column an architecture,
-registers + bytes of shared memory that is known when compiling.
+registers + bytes of shared memory that is known when compiling, a multiple of 16.
 """
 import argparse
 import csv
@@ -51,7 +51,9 @@ def measured(build):
                 spilled += int(match[1]) + int(match[2])
             elif (match := USED.search(line)) and entry:
                 shared = SHARED.search(match[2])
-                found[entry] = (int(match[1]), int(shared[1]) if shared else 0, spilled)
+                # A flag of one byte lies before or behind its aligned neighbours, by where the sources are: in whole vectors.
+                vectors = (int(shared[1]) + 15) // 16 if shared else 0
+                found[entry] = (int(match[1]), 16 * vectors, spilled)
                 entry = None
     names = demangled(sorted({name for name, _ in found}))
     return {(names[name], architecture): use for (name, architecture), use in found.items()}
