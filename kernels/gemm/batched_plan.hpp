@@ -97,8 +97,8 @@ struct GemmBatchFastest {
                          entry.microseconds(x.tiles(entry.tile.block_m, entry.tile.block_n), x.k));
         }
     }
-    /// The tiles of stream_k.cuh, where they are few; whose times are those of one product, 4 % more
-    /// than a batch takes.
+    /// The tiles of stream_k.cuh, where they are few; whose times are those of one product, 4 %
+    /// more than a batch takes.
     constexpr void consider_stream_k(const GemmBatchExtents& x) {
         if (!x.in_reach || x.k < gemm_batch_shortest_cut) return;
         const GemmStreamKPlan plan = plan_gemm_stream_k(x.m, x.n, x.k, x.scratch, x.count, true);
