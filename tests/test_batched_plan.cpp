@@ -463,6 +463,17 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     expect({48, 48, 48, 528}, GemmBatchRoute::tile, 8);
     expect({48, 48, 48, 1000}, GemmBatchRoute::tensor, 4);
     expect({100, 100, 0, 1000}, GemmBatchRoute::tile, 7);  // nothing to multiply
+    // Larger ones in the tiles of small ones, where k is short; thin ones alone if it is.
+    for (const auto& [m, n, k, count, route, entry] :
+         {std::tuple(187, 93, 38, 1067, GemmBatchRoute::tile, 8),
+          {154, 154, 154, 292, GemmBatchRoute::tensor, 2}}) {
+        x = {m, n, k, count, true, m == 187};
+        x.a_pitch = x.b_pitch = TensorPitch::pairs;
+        expect(x, route, entry);
+    }
+    expect({16, 504, 244, 789, true, true}, GemmBatchRoute::tensor, 5);
+    expect({576, 16, 160, 306, false, false}, GemmBatchRoute::tensor, 6);
+    expect({1784, 2, 13, 512, true, true}, GemmBatchRoute::tile, 7);
 }
 
 // Few tiles of a long k: they are cut, in one launch, as a product by itself would be.

@@ -30,25 +30,17 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
 }
 
 /// Estimated microseconds of a batch whose blocks share a multiprocessor with so many others, at
-/// most, one after the other or at once; stages have `depth` k, and `turned` operands are. Of
-/// doubles, beside what they move.
+/// most, one after the other or at once; stages have `depth` k. Of doubles, beside what they move.
 constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
-                                         double blocks, int depth, int turned,
-                                         Scalar type = Scalar::float32) {
+                                         double blocks, int depth, Scalar type = Scalar::float32) {
     const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
-    const double work = k * of_k * (1 + t.turning * turned) + t.block * blocks;
+    const double work = k * of_k + t.block * blocks;
     return t.start +
            (type == Scalar::float64 ? gemm_tensor_with_traffic(work, x.bytes_of_doubles()) : work);
 }
-/// So many of them: tiles of block_m x block_n.
-constexpr double gemm_batch_blocks_each(const GemmBatchExtents& x, int block_m, int block_n) {
-    return static_cast<double>(
-        pipelined_pieces(x.tiles(block_m, block_n), pipelined_multiprocessors));
-}
-
-/// The same of a tile of floats. Of a k that does not fill its last stage, what is not there takes
-/// a quarter.
+/// Of a tile of floats. Of a k that does not fill its last stage, what is not there takes a
+/// quarter.
 constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
                                               const GemmBatchExtents& x) {
     const GemmBatchTimes& t = tile.times;
@@ -73,18 +65,23 @@ struct GemmBatchFastest {
         plan = other;
         plan.microseconds = time;
     }
-    /// The tiles of a type that have times; those of floats know no pointers.
-    constexpr void consider_tiles(Scalar type, const GemmBatchExtents& x) {
+    /// The tiles of floats that have times, which know no pointers.
+    constexpr void consider_tiles(const GemmBatchExtents& x) {
         for (int e = 0; e < gemm_batch_entries; ++e) {
             const GemmBatchTile& tile = gemm_batch_table[e];
-            if (tile.type != type || tile.times.start == 0) continue;
-            const double blocks = gemm_batch_blocks_each(x, tile.edge, tile.edge);
-            consider(
-                gemm_batch_tile(e),
-                type == Scalar::float32
-                    ? by_pointers(x) * gemm_batch_tile_microseconds(tile, x)
-                    : gemm_batch_microseconds(tile.times, x, blocks, tile.depth, x.turned(), type));
+            if (tile.times.start != 0)
+                consider(gemm_batch_tile(e),
+                         by_pointers(x) * gemm_batch_tile_microseconds(tile, x));
         }
+    }
+    /// Those of doubles that a C of any size may have, for a k that their times were measured for:
+    /// those of small products, which are 6 % low for others.
+    constexpr void consider_tiles_of_doubles(const GemmBatchExtents& x) {
+        constexpr std::int64_t longest = 112;
+        for (const GemmSmallTimes& t : gemm_small_times)
+            if (t.type == Scalar::float64 && t.route == GemmBatchRoute::tile && t.matrices == 1 &&
+                x.k <= longest)
+                consider(gemm_batch_tile(t.entry), 1.06 * gemm_small_microseconds(t, x));
     }
     /// The tiles of batched_elements.cuh, for a k that their times were measured for and the kernel
     /// can count; they know no pointers.
@@ -153,7 +150,7 @@ struct GemmBatchFastest {
                 pipelined_tiles(x.m, x.n, products) * whole, pipelined_multiprocessors));
             double time = gemm_batch_microseconds(
                 gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], x,
-                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k, 0);
+                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k);
             if (x.b_along_k)  // which is packed
                 time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
                                 static_cast<double>(x.n) *
@@ -174,7 +171,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_float(const GemmBatchExtents& x,
         gemm_batch_tuned_entry(0),
         gemm_ring_microseconds(x.m, x.n, x.k, x.count, x.loads, x.a_along_k, x.b_along_k));
     fastest.consider_elements(x);
-    if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float32, x);
+    if (x.m <= gemm_batch_longest) fastest.consider_tiles(x);
     if (pipelined > 0 && x.m > pipelined_tile.block_m / 2 && x.k >= 32)
         fastest.consider_pipelined(x, pipelined);
     fastest.consider_sliced(x);
@@ -201,7 +198,7 @@ constexpr GemmBatchPlan fastest_gemm_batch_of_few(const GemmBatchExtents& x,
 
 constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
     GemmBatchFastest fastest;
-    if (x.m <= gemm_batch_longest) fastest.consider_tiles(Scalar::float64, x);
+    if (x.m <= gemm_batch_longest) fastest.consider_tiles_of_doubles(x);
     for (int e = 0; e < gemm_tensor_entries; ++e) {
         const GemmTensorTile& t = gemm_tensor_table[e];
         const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
@@ -210,9 +207,11 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
         GemmBatchTimes times = gemm_batch_tensor_times[e];
         times.load *=
             1 + t.longer[static_cast<int>(x.a_pitch)] + t.longer[static_cast<int>(x.b_pitch)];
-        double time =
-            gemm_batch_microseconds(times, x, gemm_batch_blocks_each(x, t.block_m, t.block_n),
-                                    t.block_k, 0, Scalar::float64);
+        const std::int64_t each =
+            pipelined_pieces(x.tiles(t.block_m, t.block_n), gemm_tensor_multiprocessors);
+        double time = gemm_batch_microseconds(
+            times, x, gemm_blocks_sharing(each, t.min_blocks, times.uneven, 0), t.block_k,
+            Scalar::float64);
         // Twice the rows of A for each B: where that is narrow, 4 % less on an H200, up to 3 on an
         // H100.
         const bool narrow = x.n <= t.block_n && gemm_tensor_reads_ahead(x.k, x.bytes_of_doubles());
@@ -234,7 +233,8 @@ constexpr GemmBatchPlan plan_gemm_batch_float(int compute_capability, const Gemm
 
 constexpr GemmBatchPlan plan_gemm_batch_double(int compute_capability, const GemmBatchExtents& x) {
     if (compute_capability != 90) return gemm_batch_tuned_entry(5);
-    const bool thin = (x.smallest() <= 16 && !x.may_be_cut()) || x.k == 0;
+    // Thin ones of a short k take less in these tiles than estimated (15 % of 60), in others more.
+    const bool thin = (x.smallest() <= 16 && x.k < 16) || x.k == 0;
     return thin && x.m <= gemm_batch_longest ? gemm_batch_tile(7) : fastest_gemm_batch_double(x);
 }
 

@@ -11,12 +11,14 @@
 namespace tinyblas {
 
 /// Microseconds on an H200: of a launch; of a k while few blocks share a multiprocessor, and each
-/// block's share of it while many do; of a block besides; by how much longer a k takes for each
-/// operand that is turned. Of tiles of floats, fitted to 1,100 batches (the root mean square is 4
-/// to 6 %), also for each operand that comes by elements, and as of GemmElementsEntry; others, to
-/// batches of 2 to 10,000 products with extents from 40 to 2048 and k from 32 to 2048.
+/// block's share of it while many do; of a block besides; what blocks that are not there take of
+/// theirs, as of gemm_blocks_sharing; by how much longer a k takes for each operand that is turned,
+/// or comes by elements. Of tiles of floats, fitted to 1,100 batches (the root mean square is 4 to
+/// 6
+/// %); of the rung pipelined, to batches of 2 to 10,000 products with extents from 40 to 2048 and k
+/// from 32 to 2048.
 struct GemmBatchTimes {
-    double start, latency, load, block, turning = 0, elements = 0, uneven = 0, few = 0;
+    double start, latency, load, block, uneven = 0, few = 0, turning = 0, elements = 0;
 };
 
 /// A block owns an edge x edge tile of one C, or all of `matrices` C that are no larger.
@@ -27,7 +29,7 @@ struct GemmBatchTile {
     int matrices;          // a block
     int min_blocks;        // launch bounds
     bool turns;            // panels lie as those of a row-major product; else as the operands do
-    GemmBatchTimes times = {};  // of those that are estimated
+    GemmBatchTimes times = {};  // of floats that are estimated so
 
     constexpr int threads_each() const {  // of a matrix
         const int shares = edge / share_m * (edge / share_n);
@@ -38,15 +40,15 @@ struct GemmBatchTile {
 
 // clang-format off
 inline constexpr GemmBatchTile gemm_batch_table[] = {
-    // type           edge depth share m,n matrices blocks turns  start, latency, load, block, turning
+    // type           edge depth share m,n matrices blocks turns  start, latency, load, block, uneven, few, turning, elements
     {Scalar::float32,  16,  16,   2,  4,    4,        7,  true},  // n = 16: 3,780 GB/s
-    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {1.47, 0.0233, 0.0090, 0.132, 0.100, 0.079, 0.115, 0.093}},  // n = 32: 3,840 GB/s
-    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.42, 0.0089, 0.0125, 0.072, 0.092, 0.080, 0, 0.044}},  // few products: n = 64, 16 of them: 2.9 us
-    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.56, 0.0284, 0.0197, 0.212, 0.081, 0.061, 0.273, 0.093}},  // n = 48: 3,100 GB/s
-    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.35, 0.0100, 0.0280, 0.488, 0.059, 0.039, 0.146, 0.118}},  // n = 64: 3,060 GB/s
-    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {0.89, 0.0750, 0.0648, 1.275, 0.052, 0.041, 0.107, 0.169}},  // n = 96: 1,960 GB/s
+    {Scalar::float32,  32,  32,   4,  4,    1,       12,  true, {1.47, 0.0233, 0.0090, 0.132, 0.115, 0.093, 0.100, 0.079}},  // n = 32: 3,840 GB/s
+    {Scalar::float32,  32,  64,   2,  4,    1,        8,  true, {1.42, 0.0089, 0.0125, 0.072, 0, 0.044, 0.092, 0.080}},  // few products: n = 64, 16 of them: 2.9 us
+    {Scalar::float32,  48,  48,   6,  4,    1,        6,  true, {1.56, 0.0284, 0.0197, 0.212, 0.273, 0.093, 0.081, 0.061}},  // n = 48: 3,100 GB/s
+    {Scalar::float32,  64,  32,   8,  4,    1,        5,  true, {1.35, 0.0100, 0.0280, 0.488, 0.146, 0.118, 0.059, 0.039}},  // n = 64: 3,060 GB/s
+    {Scalar::float32,  96,  32,   6,  4,    1,        2,  true, {0.89, 0.0750, 0.0648, 1.275, 0.107, 0.169, 0.052, 0.041}},  // n = 96: 1,960 GB/s
     {Scalar::float64,  16,  16,  16, 16,    4,        6,  true},  // n = 16: 4,300 GB/s
-    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true, {1.64, 0.00759, 0.00685, 0.232, 0.447}},  // n = 32: 4,280 GB/s
+    {Scalar::float64,  32,  32,  16, 16,    1,        6,  true},  // n = 32: 4,280 GB/s
     {Scalar::float64,  48,  48,  16, 48,    1,        4,  false},
 };
 // clang-format on
@@ -114,11 +116,13 @@ inline constexpr GemmElementsEntry gemm_elements_table[] = {
 // clang-format on
 inline constexpr int gemm_elements_entries = std::size(gemm_elements_table);
 
-/// Of the lines of gemm_tensor_table.
+/// Of the lines of gemm_tensor_table: fitted to 1,300 batches of doubles with extents to 600, and
+/// those of bench_gemm, so that what is chosen takes least time.
 inline constexpr GemmBatchTimes gemm_batch_tensor_times[] = {
-    {2.5, 0.0522, 0.0657, 2.28},     {2.35, 0.0297, 0.034, 1.39}, {1.4, 0.0233, 0.017, 0.649},
-    {1.94, 0.00635, 0.00915, 0.473}, {1.75, 0.0058, 0.0072, 0.3}, {1.97, 0.00511, 0.00535, 0.219},
-    {1.89, 0.00154, 0.00396, 0.183}};
+    {3.19, 0.0433, 0.0656, 2.31, 0.3},     {2.26, 0.034, 0.034, 1.24, 0.3},
+    {1.79, 0.0206, 0.0168, 0.657, 0.55},   {1.79, 0.0102, 0.00952, 0.466, 0.55},
+    {1.72, 0.00945, 0.00733, 0.384, 0.45}, {1.78, 0.00356, 0.00491, 0.308, 0.65},
+    {1.75, 0.00178, 0.00402, 0.213, 0.15}};
 static_assert(std::size(gemm_batch_tensor_times) == gemm_tensor_entries);
 
 /// Of the rung pipelined with 1, 2 and 4 products a tile; then where A's neighbours lie along k.
