@@ -14,6 +14,7 @@
 #include "batch.hpp"
 #include "check.hpp"
 #include "gemm_batched.hpp"
+#include "gemm_batched_gemv.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_elements.hpp"
 #include "gemm_pieces.hpp"
@@ -88,6 +89,7 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
         case GemmBatchRoute::square:
             if constexpr (std::is_same_v<T, float>) return square_launchers[plan.entry];
             break;
+        case GemmBatchRoute::gemv: return batched_gemv_launcher<T>();
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
         case GemmBatchRoute::elements:

@@ -79,6 +79,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::one_by_one: return "one by one";
         case GemmBatchRoute::rows: return "rows";
         case GemmBatchRoute::square: return "square";
+        case GemmBatchRoute::gemv: return "gemv";
         case GemmBatchRoute::pieces: return "pieces";
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";

@@ -44,6 +44,9 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
             return x.largest() <= plan.entry && x.k <= plan.entry &&
                    (plan.entry == 4 || plan.entry == 8);
         case GemmBatchRoute::square: return false;  // nobody said that the operands lie so
+        case GemmBatchRoute::gemv:
+            return x.smallest() == 1 && x.k > 0 && compute_capability == 90 &&
+                   x.largest() * plan.most <= gemv_batch_most;
         case GemmBatchRoute::pieces:
             return x.pieces != GemmPieces::none && compute_capability == 90 &&
                    gemm_pieces_table[plan.entry].type == type &&
@@ -257,7 +260,7 @@ TEST(BatchedPlan, PiecesKnowWhichLoadsMeet) {
 TEST(BatchedPlan, SmallOnesByTheirTime) {
     std::set<std::pair<GemmBatchRoute, int>> chosen;
     for (const Scalar type : {Scalar::float32, Scalar::float64})
-        for (const std::int64_t m : {1, 3, 8, 9, 17, 33, 50, 65, 96, 112})
+        for (const std::int64_t m : {2, 3, 8, 9, 17, 33, 50, 65, 96, 112})
             for (const std::int64_t n : {2, 4, 8, 16, 31, 48, 63, 80, 110})
                 for (const std::int64_t k : {1, 4, 8, 20, 64, 130, 500})
                     for (const std::int64_t count : {2, 20, 132, 300, 1000, 4000, 30000}) {
@@ -563,6 +566,43 @@ TEST(BatchedPlan, OneByOne) {
         expect(false, {twice}, x);
         EXPECT_TRUE(gemm_batch_one_by_one(twice, 80, x)) << x.m << ", " << x.n;
     }
+}
+
+// Of C of one row or column: all but large matrices, which gemv reads as fast, and a long k of few
+// elements, which others cut. Threads that share a sum have some k each, and fill a GPU if they
+// can.
+TEST(BatchedPlan, Vectors) {
+    for (const Scalar type : {Scalar::float32, Scalar::float64}) {
+        const auto route = [&](const GemmBatchExtents& x, int compute_capability = 90) {
+            return plan_gemm_batch(type, compute_capability, x, -1).route;
+        };
+        EXPECT_EQ(route({1, 600, 300, 50}), GemmBatchRoute::gemv);
+        EXPECT_EQ(route({600, 1, 300, 50}), GemmBatchRoute::gemv);
+        EXPECT_EQ(route({1, 1, 8192, 2}), GemmBatchRoute::gemv);
+        EXPECT_NE(route({1, 1, 8193, 2}), GemmBatchRoute::gemv);
+        EXPECT_EQ(route({1, 1, 8193, 132}), GemmBatchRoute::gemv);
+        EXPECT_EQ(route({1, 4095, 1024, 2}), GemmBatchRoute::gemv);
+        EXPECT_EQ(route({1, 4096, 1024, 2}), GemmBatchRoute::one_by_one);
+        GemmBatchExtents pointers = {1, 4096, 1024, 2};
+        pointers.pointers = true;
+        EXPECT_EQ(route(pointers), GemmBatchRoute::gemv);
+        EXPECT_NE(route({1, 600, 0, 50}), GemmBatchRoute::gemv);
+        EXPECT_NE(route({2, 600, 300, 50}), GemmBatchRoute::gemv);
+        EXPECT_NE(route({1, 600, 300, 50}, 80), GemmBatchRoute::gemv);
+    }
+    for (const bool along_k : {false, true})
+        for (const std::int64_t elements : {1, 132, 5000, 300000, 1 << 30})
+            for (const std::int64_t k : {1, 8, 9, 16, 17, 64, 300, 8192, 1 << 30}) {
+                const GemvBatchPlan plan = plan_gemv_batch(elements, k, along_k);
+                EXPECT_EQ(plan.rows() << plan.sharers_log2, gemv_batch_threads);
+                EXPECT_TRUE(plan.sharers_log2 == 0 || (along_k ? 4 : 8) << plan.sharers_log2 < k)
+                    << k;
+            }
+    EXPECT_EQ(plan_gemv_batch(1 << 30, 20, true).sharers_log2, 2u);
+    EXPECT_EQ(plan_gemv_batch(1 << 30, 4096, true).sharers_log2, 5u);
+    EXPECT_EQ(plan_gemv_batch(1, 8192, true).sharers_log2, 8u);
+    EXPECT_EQ(plan_gemv_batch(1 << 30, 4096, false).sharers_log2, 0u);
+    EXPECT_EQ(plan_gemv_batch(1, 8192, false).sharers_log2, 8u);
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ TYPED_TEST_SUITE(SmallGemmBatched, Types);
 /// Larger ones: many tiles, many stages; too many for one kernel; left to gemm.
 constexpr BatchCase large_cases[] = {
     {{96, 100, 23}, 100}, {{50, 200, 33}, 50},  {{90, 33, 9}, 128},   {{140, 129, 64}, 2},
-    {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{1, 35, 1030}, 2},   {{16, 35, 1030}, 2},
-    {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},   {{130, 33, 48}, 50},
-    {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},  {{66, 65, 7}, 251},   {{5, 7, 3}, 8001},
-    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000},  {{40, 40, 40}, 132},  {{289, 97, 5}, 128},
-    {{40, 110, 33}, 50},  {{300, 18, 40}, 33},  {{97, 113, 40}, 100}, {{17, 302, 33}, 33},
-    {{97, 225, 30}, 128}, {{161, 17, 24}, 133}, {{97, 65, 17}, 66},   {{129, 49, 33}, 128},
-    {{161, 33, 24}, 67},  {{65, 113, 17}, 80},  {{65, 257, 20}, 50},  {{257, 9, 40}, 150},
-    {{97, 97, 17}, 100},  {{320, 17, 20}, 80},  {{70, 97, 1}, 528}};
+    {{33, 97, 33}, 65},   {{97, 18, 130}, 130}, {{1, 35, 1030}, 2},   {{1, 4100, 1030}, 2},
+    {{16, 35, 1030}, 2},  {{97, 98, 97}, 8},    {{200, 200, 9}, 128}, {{60, 60, 5}, 100},
+    {{130, 33, 48}, 50},  {{17, 18, 20}, 1005}, {{15, 15, 6}, 4001},  {{66, 65, 7}, 251},
+    {{5, 7, 3}, 8001},    {{96, 96, 32}, 128},  {{78, 16, 3}, 2000},  {{40, 40, 40}, 132},
+    {{289, 97, 5}, 128},  {{40, 110, 33}, 50},  {{300, 18, 40}, 33},  {{97, 113, 40}, 100},
+    {{17, 302, 33}, 33},  {{97, 225, 30}, 128}, {{161, 17, 24}, 133}, {{97, 65, 17}, 66},
+    {{129, 49, 33}, 128}, {{161, 33, 24}, 67},  {{65, 113, 17}, 80},  {{65, 257, 20}, 50},
+    {{257, 9, 40}, 150},  {{97, 97, 17}, 100},  {{320, 17, 20}, 80},  {{70, 97, 1}, 528}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -77,7 +77,10 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
             met.emplace(plan.route, plan.entry);
         }
     }
-    all = {{GemmBatchRoute::one_by_one, -1}, {GemmBatchRoute::rows, 4}, {GemmBatchRoute::rows, 8}};
+    all = {{GemmBatchRoute::one_by_one, -1},
+           {GemmBatchRoute::rows, 4},
+           {GemmBatchRoute::rows, 8},
+           {GemmBatchRoute::gemv, -1}};
     for (int entry = 0; entry < gemm_batch_entries; ++entry)
         if (gemm_batch_table[entry].type == type) all.emplace(GemmBatchRoute::tile, entry);
     if (type == Scalar::float32) {
@@ -123,7 +126,8 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
             if (plan.route != GemmBatchRoute::one_by_one) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
                 const bool cut = plan.route == GemmBatchRoute::sliced ||
-                                 plan.route == GemmBatchRoute::stream_k || plan.parts > 1;
+                                 plan.route == GemmBatchRoute::stream_k ||
+                                 plan.route == GemmBatchRoute::gemv || plan.parts > 1;
                 EXPECT_TRUE(cut ? close(p) : chained(p));
                 continue;
             }
@@ -248,6 +252,18 @@ TYPED_TEST(SmallGemmBatched, LinesSideBySide) {
     for (const Storage& storage : {storages[0], storages[1], storages[7]})
         for (const Shape shape : {Shape{1, 7, 5}, Shape{7, 1, 5}, Shape{1, 1, 5}})
             this->check(shape, 5, {beside, below, beside}, {storage, storage, storage});
+}
+
+// C of one row or column: a sum by one thread, by some of a warp, by all of a block; and a long k
+// of few elements.
+TYPED_TEST(SmallGemmBatched, VectorsHoweverTheyLie) {
+    for (const Shape shape : {Shape{1, 19, 6}, Shape{300, 1, 13}, Shape{1, 45, 67},
+                              Shape{21, 1, 300}, Shape{1, 3, 2900}, Shape{2, 1, 9001}})
+        for (int index = 0; index < output_storages; ++index) {
+            const Storage& other = storages[(index + 2) % output_storages];
+            this->check(shape, 3, {index % 2 == 0 ? below : beside, {index % 3 == 0, 1}, {}},
+                        {storages[index], other, other});
+        }
 }
 
 // A rung by name: that of gemm, for each product. An odd stride makes them begin at all alignments.

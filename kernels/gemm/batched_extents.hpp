@@ -55,6 +55,7 @@ enum class GemmBatchRoute {
     one_by_one,  // a gemm each
     rows,        // `entry`: the edge
     square,      // `entry`: of gemm_square_table
+    gemv,        // C are columns or rows
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "batched_extents.hpp"
+#include "batched_gemv_plan.hpp"
 #include "batched_small_times.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
@@ -313,6 +314,16 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
     return fastest.plan;
 }
 
+/// Whether C are rows or columns that batched_gemv.cuh makes: not large matrices, which gemv reads
+/// as fast, one by one, and not a long k of a few elements, which others cut.
+constexpr bool gemm_batch_is_of_vectors(const GemmBatchExtents& x) {
+    constexpr std::int64_t large = 4 << 20, long_k = 8192, some = gemm_multiprocessors;
+    if (x.smallest() != 1 || x.k <= 0 || x.k > gemv_batch_most || x.largest() > gemv_batch_most)
+        return false;
+    const bool few = x.largest() < some && x.count < some && x.largest() * x.count < some;
+    return (x.k <= long_k || !few) && (x.pointers || x.largest() < large / x.k);
+}
+
 /// `square`: the entry of gemm_square_table that the operands lie as, or -1. `pipelined`: the
 /// products that the rung pipelined takes in a launch.
 constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
@@ -320,6 +331,8 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                                         std::int64_t pipelined = 0) {
     if (square >= 0 && x.count >= (square == 2 ? 100 : 512))
         return {GemmBatchRoute::square, square, gemm_batch_flat};
+    if (compute_capability == 90 && gemm_batch_is_of_vectors(x))
+        return {GemmBatchRoute::gemv, -1, gemv_batch_most / x.largest()};
     const GemmBatchPlan other = plan_gemm_batch_anywhere(type, compute_capability, x, pipelined);
     const bool packed_rows = other.route == GemmBatchRoute::rows &&
                              x.pieces == GemmPieces::together && x.m == other.entry &&
