@@ -64,16 +64,16 @@ __global__ void __launch_bounds__(gemv_batch_threads, 5)
     const std::int64_t a_step = sharers * x.a.first.column_stride;
     const std::int64_t b_step = sharers * x.b.first.row_stride;
     T sum = 0;
-    std::int64_t left = x.k();
+    int left = static_cast<int>(x.k());
     if (plan.along_k && x.b.first.row_stride == 1 && is_vector(a - place) && is_vector(b - place)) {
-        const std::int64_t vectors = left / vector;
+        const int vectors = left / vector;
 #pragma unroll 1
-        for (std::int64_t v = place; v < vectors; v += 2 * sharers) {
+        for (int v = place; v < vectors; v += 2 * sharers) {
             T a_values[2][vector] = {}, b_values[2][vector] = {}, part = 0;
 #pragma unroll
             for (int e = 0; e < 2; ++e)
                 if (e == 0 || v + sharers < vectors) {
-                    const std::int64_t at = (v + e * sharers) * vector - place;
+                    const int at = (v + e * sharers) * vector - place;
                     device::load_read_only(a_values[e], a + at);
                     device::load_read_only(b_values[e], b + at);
                 }
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(gemv_batch_threads, 5)
         left -= vectors * vector;
     }
 #pragma unroll 1
-    for (int rest = static_cast<int>(left - place); rest > 0; rest -= chain * sharers) {
+    for (int rest = left - place; rest > 0; rest -= chain * sharers) {
         T a_values[chain] = {}, b_values[chain] = {}, part = 0;
 #pragma unroll
         for (int e = 0; e < chain; ++e) {

@@ -9,6 +9,8 @@ namespace tinyblas {
 inline constexpr unsigned gemv_batch_threads = 256;  // a block
 /// Elements of all C that a launch can make.
 inline constexpr std::int64_t gemv_batch_most = (std::int64_t{1} << 31) - gemv_batch_threads;
+/// So that a thread's next place in k fits 31 bits.
+inline constexpr std::int64_t gemv_longest_k = std::int64_t{1} << 30;
 
 struct GemvBatchPlan {
     unsigned sharers_log2 = 0;

@@ -30,15 +30,14 @@ constexpr GemmBatchPlan gemm_batch_tuned_entry(int entry) {
     return {GemmBatchRoute::tuned, entry, gemm_batch_most};
 }
 
-/// Estimated microseconds of a batch whose blocks share a multiprocessor with so many others, at
-/// most, one after the other or at once; stages have `depth` k. Of doubles, beside what they move.
+/// Estimated microseconds of a batch, but for its launch, whose blocks share a multiprocessor with
+/// so many others, at most, one after the other or at once; stages have `depth` k, of which a
+/// block's share takes so much longer.
 constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatchExtents& x,
-                                         double blocks, int depth, Scalar type = Scalar::float32) {
+                                         double blocks, int depth, double longer = 1) {
     const auto k = static_cast<double>((x.k + depth - 1) / depth * depth);
-    const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
-    const double work = k * of_k + t.block * blocks;
-    return t.start +
-           (type == Scalar::float64 ? gemm_tensor_with_traffic(work, x.bytes_of_doubles()) : work);
+    const double shared = t.load * longer * blocks;
+    return k * (shared > t.latency ? shared : t.latency) + t.block * blocks;
 }
 /// Of a tile of floats. Of a k that does not fill its last stage, what is not there takes a
 /// quarter.
@@ -50,8 +49,8 @@ constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
     const std::int64_t stages = (x.k + tile.depth - 1) / tile.depth * tile.depth;
     const double k = 0.75 * static_cast<double>(x.k) + 0.25 * static_cast<double>(stages);
     const double of_k = t.load * blocks > t.latency ? t.load * blocks : t.latency;
-    return t.start + k * of_k * (1 + t.turning * x.turned() + t.elements * x.by_elements) +
-           t.block * blocks;
+    const double longer = 1 + double{t.turning} * x.turned() + double{t.elements} * x.by_elements;
+    return t.start + k * of_k * longer + t.block * blocks;
 }
 
 /// Of all ways to make a batch, the one that is estimated to take least time.
@@ -149,9 +148,11 @@ struct GemmBatchFastest {
             const std::int64_t whole = load.products - lone;
             const auto full = static_cast<double>(pipelined_pieces(
                 pipelined_tiles(x.m, x.n, products) * whole, pipelined_multiprocessors));
-            double time = gemm_batch_microseconds(
-                gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e], x,
-                full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k);
+            const GemmBatchTimes& times = gemm_batch_pipelined_times[x.a_along_k ? 1 : 0][e];
+            double time =
+                times.start +
+                gemm_batch_microseconds(
+                    times, x, full + 0.55 * (static_cast<double>(load.turns()) - full), t.block_k);
             if (x.b_along_k)  // which is packed
                 time += 2 + 2 * sizeof(float) * static_cast<double>(x.k) *
                                 static_cast<double>(x.n) *
@@ -205,14 +206,14 @@ constexpr GemmBatchPlan fastest_gemm_batch_double(const GemmBatchExtents& x) {
         const std::int64_t most = gemm_tensor_most(e, x.m, x.n, x.k);
         const bool too_high = t.block_m >= 128 && x.m <= 96;  // rows that are not there take time
         if (most == 0 || too_high) continue;
-        GemmBatchTimes times = gemm_batch_tensor_times[e];
-        times.load *=
+        const GemmBatchTimes& times = gemm_batch_tensor_times[e];
+        const double longer =
             1 + t.longer[static_cast<int>(x.a_pitch)] + t.longer[static_cast<int>(x.b_pitch)];
         const std::int64_t each =
             pipelined_pieces(x.tiles(t.block_m, t.block_n), gemm_tensor_multiprocessors);
-        double time = gemm_batch_microseconds(
-            times, x, gemm_blocks_sharing(each, t.min_blocks, times.uneven, 0), t.block_k,
-            Scalar::float64);
+        const double work = gemm_batch_microseconds(
+            times, x, gemm_blocks_sharing(each, t.min_blocks, times.uneven, 0), t.block_k, longer);
+        double time = times.start + gemm_tensor_with_traffic(work, x.bytes_of_doubles());
         // Twice the rows of A for each B: where that is narrow, 4 % less on an H200, up to 3 on an
         // H100.
         const bool narrow = x.n <= t.block_n && gemm_tensor_reads_ahead(x.k, x.bytes_of_doubles());
@@ -318,7 +319,7 @@ constexpr GemmBatchPlan fastest_small_gemm_batch(Scalar type, const GemmBatchExt
 /// as fast, one by one, and not a long k of a few elements, which others cut.
 constexpr bool gemm_batch_is_of_vectors(const GemmBatchExtents& x) {
     constexpr std::int64_t large = 4 << 20, long_k = 8192, some = gemm_multiprocessors;
-    if (x.smallest() != 1 || x.k <= 0 || x.k > gemv_batch_most || x.largest() > gemv_batch_most)
+    if (x.smallest() != 1 || x.k <= 0 || x.k > gemv_longest_k || x.largest() > gemv_batch_most)
         return false;
     const bool few = x.largest() < some && x.count < some && x.largest() * x.count < some;
     return (x.k <= long_k || !few) && (x.pointers || x.largest() < large / x.k);

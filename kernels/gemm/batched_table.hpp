@@ -18,7 +18,7 @@ namespace tinyblas {
 /// %); of the rung pipelined, to batches of 2 to 10,000 products with extents from 40 to 2048 and k
 /// from 32 to 2048.
 struct GemmBatchTimes {
-    double start, latency, load, block, uneven = 0, few = 0, turning = 0, elements = 0;
+    float start, latency, load, block, uneven = 0, few = 0, turning = 0, elements = 0;
 };
 
 /// A block owns an edge x edge tile of one C, or all of `matrices` C that are no larger.

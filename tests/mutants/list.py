@@ -19,6 +19,7 @@ PLANES = "src/gemm_planes.cu"
 REDUCE = "src/reduce.cu"
 TRANSPOSE = "src/transpose.cu"
 POLYVAL = "src/polyval.cu"
+VECTORS = "src/gemm_batched_gemv.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
 SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
@@ -181,6 +182,14 @@ MUTANTS = [
     Mutant("by elements, a last tile that is moved up stores what others do", "kernels/gemm/batched_elements.cuh",
            "static_cast<unsigned>(below + r) < rows", "below + r < static_cast<int>(rows)", ELEMENTS,
            "test_gemm_elements:*EveryEdge"),
+    Mutant("of a batch's vectors, warps that share a sum are the block's first ones", "kernels/gemm/batched_gemv.cuh",
+           "of_warps[thread / 32 + (other << first)]", "of_warps[other << first]", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
+    Mutant("of a batch's vectors, what no 16 bytes hold is left out", "kernels/gemm/batched_gemv.cuh",
+           "left -= vectors * vector;", "left = 0;", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
+    Mutant("of a batch's vectors, elements beyond the last one are stored", "kernels/gemm/batched_gemv.cuh",
+           "place > 0 || number >= work.elements", "place > 0", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
+    Mutant("of a batch's vectors, a k beyond the last one counts", "kernels/gemm/batched_gemv.cuh",
+           "if (e * sharers < rest)", "if (e * sharers <= rest)", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
     Mutant("a batch's plan is remembered however far apart its elements are", "src/gemm_batched.cu",
            "e.in_place + 2 * e.in_reach", "e.in_place + 2 * e.in_place", "src/gemm_batched.cu",
            "test_gemm_elements:*PlansKnowIt"),
