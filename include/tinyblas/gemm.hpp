@@ -115,14 +115,14 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 /// One launch makes all products where that pays (GemmKernel::batched). Each element is then one
 /// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it, asked for
 /// by name: these depend neither on the size of the batch and the product's place in it, nor on
-/// layouts. Where C is a row or a column, though, threads share its elements' sums, as many as k,
-/// the number of all elements and how A (or B) lies ask for. And where k is 160 and more, sums may
-/// be cut along k, as gemm may cut those of one product, which pays where all C together are few
-/// tiles: all alike, so that bits do not depend on a product's place, but on what decides: extents,
-/// layouts, alignment to 16 bytes, strides or pointers, the size of the batch, the scratch memory
-/// that may be taken and whether beta is 0. Otherwise it is as many calls of gemm, with their bits:
-/// a batch of one, products that are large, Precision::fp32 where it takes parts, and any rung
-/// asked for by name.
+/// layouts. Where C is a row or a column, though, threads share its elements' sums, as k, the
+/// number of all elements and how A (or B) lies ask for: a line that begins at 16 bytes is shared
+/// in another way than others. And where k is 160 and more, sums may be cut along k, as gemm may
+/// cut those of one product, which pays where all C together are few tiles: all alike, so that bits
+/// do not depend on a product's place, but on what decides: extents, layouts, alignment to 16
+/// bytes, strides or pointers, the size of the batch, the scratch memory that may be taken and
+/// whether beta is 0. Otherwise it is as many calls of gemm, with their bits: a batch of one,
+/// products that are large, Precision::fp32 where it takes parts, and any rung asked for by name.
 /// @param alpha, a, b, beta, c  as gemm has them, for e = 0
 /// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B

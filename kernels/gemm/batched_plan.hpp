@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a batch of products is made: by which kernel, from its extents and the number of products.
-// An element is one chain of multiply-adds, so the choice does not show in the results, unless
-// tiles are so few that k is cut: all alike, so that a product's place does not show either. Bounds
-// and times are measured on an NVIDIA H200.
+// An element is one chain of multiply-adds, so the choice does not show in the results, unless C is
+// a row or a column (batched_gemv.cuh), or tiles are so few that k is cut: all alike, so that a
+// product's place does not show either. Bounds and times are measured on an NVIDIA H200.
 #pragma once
 
 #include <cstdint>

@@ -13,10 +13,9 @@ namespace tinyblas {
 /// Microseconds on an H200: of a launch; of a k while few blocks share a multiprocessor, and each
 /// block's share of it while many do; of a block besides; what blocks that are not there take of
 /// theirs, as of gemm_blocks_sharing; by how much longer a k takes for each operand that is turned,
-/// or comes by elements. Of tiles of floats, fitted to 1,100 batches (the root mean square is 4 to
-/// 6
-/// %); of the rung pipelined, to batches of 2 to 10,000 products with extents from 40 to 2048 and k
-/// from 32 to 2048.
+/// or comes by elements. Of tiles of floats, fitted to 1,100 batches, to 4 to 6 % in root mean
+/// square; of the rung pipelined, to batches of 2 to 10,000 products with extents from 40 to 2048
+/// and k from 32 to 2048.
 struct GemmBatchTimes {
     float start, latency, load, block, uneven = 0, few = 0, turning = 0, elements = 0;
 };
