@@ -82,12 +82,12 @@ TYPED_TEST(GemmBatchedLarge, RowsFarApart) {
 }
 
 // A grid's z ends at 65,535: a second launch makes the rest. With gaps between rows they are tiles,
-// without them pieces, of which one launch makes all.
+// without them pieces, of which one launch makes all, as of columns.
 TEST(GemmBatchedMany, MoreProductsThanAGridHas) {
     Context context;
     for (const auto& [shape, storage] : {std::pair(Shape{2, 1, 3}, storages[0]),
-                                         {Shape{1, 17, 2}, storages[2]},
-                                         {Shape{1, 17, 2}, storages[0]}})
+                                         {Shape{2, 17, 2}, storages[2]},
+                                         {Shape{2, 17, 2}, storages[0]}})
         for (const Given given : {Given::by_strides, Given::by_pointers}) {
             BatchProblem<float> p(shape, 65538, {}, {storage, storage, storage});
             p.given = given;
