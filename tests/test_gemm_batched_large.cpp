@@ -61,9 +61,9 @@ class GemmBatchedLarge : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmBatchedLarge, Types);
 
-/// For kernels of their own: rows, tiles of several and of one matrix, tuned, cut along k.
-constexpr Shape shapes[] = {{3, 4, 2},    {8, 8, 8},     {9, 16, 21},
-                            {30, 27, 35}, {66, 97, 150}, {66, 97, 257}};
+/// For kernels of their own: rows, tiles of several and of one matrix, tuned, cut along k, vectors.
+constexpr Shape shapes[] = {{3, 4, 2},     {8, 8, 8},     {9, 16, 21}, {30, 27, 35},
+                            {66, 97, 150}, {66, 97, 257}, {1, 40, 90}, {50, 1, 33}};
 
 TYPED_TEST(GemmBatchedLarge, MatricesFarApart) {
     constexpr std::int64_t far = (std::int64_t{1} << 30) + 7;  // two of them pass 2^31
@@ -75,7 +75,7 @@ TYPED_TEST(GemmBatchedLarge, MatricesFarApart) {
 
 TYPED_TEST(GemmBatchedLarge, RowsFarApart) {
     constexpr std::int64_t far = (std::int64_t{1} << 28) + 3;  // of 9 rows, the last passes 2^31
-    for (const Shape& shape : {Shape{9, 8, 9}, Shape{9, 9, 9}})
+    for (const Shape& shape : {Shape{9, 8, 9}, Shape{9, 9, 9}, Shape{9, 1, 9}, Shape{1, 9, 9}})
         this->check(shape, 9 * far, [](auto* data, std::int64_t e, auto like) {
             return decltype(like){data + e * 100, like.rows, like.columns, far, 1};
         });

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tiles.hpp"
+
 namespace tinyblas {
 
 inline constexpr unsigned gemv_batch_threads = 256;  // a block
@@ -26,11 +28,10 @@ static_assert(GemvBatchPlan().rows() == gemv_batch_threads);
 /// `elements`: of all C. Of neighbours along k a sharer has 8 and more, for few to wait for each
 /// other; others have 16 and more, and are as few as fill an H200.
 constexpr GemvBatchPlan plan_gemv_batch(std::int64_t elements, std::int64_t k, bool along_k) {
-    constexpr std::int64_t multiprocessors = 132;
     GemvBatchPlan plan = {0, along_k};
     const auto share = [&](unsigned most, int each, std::int64_t threads) {
         while (plan.sharers_log2 < most && (std::int64_t{each} << plan.sharers_log2) < k &&
-               (elements << plan.sharers_log2) < multiprocessors * threads)
+               (elements << plan.sharers_log2) < gemm_multiprocessors * threads)
             ++plan.sharers_log2;
     };
     constexpr std::int64_t any = std::int64_t{1} << 32;

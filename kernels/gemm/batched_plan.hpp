@@ -39,6 +39,7 @@ constexpr double gemm_batch_microseconds(const GemmBatchTimes& t, const GemmBatc
     const double shared = t.load * longer * blocks;
     return k * (shared > t.latency ? shared : t.latency) + t.block * blocks;
 }
+
 /// Of a tile of floats. Of a k that does not fill its last stage, what is not there takes a
 /// quarter.
 constexpr double gemm_batch_tile_microseconds(const GemmBatchTile& tile,
