@@ -15,6 +15,7 @@
 #include "check.hpp"
 #include "gemm_batched.hpp"
 #include "gemm_batched_gemv.hpp"
+#include "gemm_batched_skinny.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_elements.hpp"
 #include "gemm_pieces.hpp"
@@ -90,6 +91,9 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
             if constexpr (std::is_same_v<T, float>) return square_launchers[plan.entry];
             break;
         case GemmBatchRoute::gemv: return batched_gemv_launcher<T>();
+        case GemmBatchRoute::skinny:
+            if constexpr (std::is_same_v<T, float>) return batched_skinny_launcher(plan.entry);
+            break;
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
         case GemmBatchRoute::elements:
@@ -179,8 +183,11 @@ GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, dou
                                 x.a.first.column_stride == 1,
                                 x.b.first.row_stride == 1 && x.b.first.column_stride != 1,
                                 !x.b.pointers && x.b.stride == 0};
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
         extents.loads = gemm_ring_loads(x, context.scratch_limit());
+        extents.in_skinny_reach =
+            skinny_batch_reaches(x.a.first) && skinny_batch_reaches(x.b.first.transposed());
+    }
     if constexpr (std::is_same_v<T, double>) {
         extents.a_pitch = tensor_pitch(x.a.first);
         extents.b_pitch = tensor_pitch(x.b.first.transposed());
@@ -197,10 +204,10 @@ GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, dou
     thread_local Memo<19, GemmBatchPlan> recent;  // to estimate all kernels' times takes a while
     return recent(
         {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
-         static_cast<int>(e.pieces), e.pointers, e.by_elements, e.in_place + 2 * e.in_reach,
-         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch),
-         static_cast<std::int64_t>(e.scratch), std::bit_cast<std::int64_t>(alone),
-         compute_capability, square, pipelined},
+         static_cast<int>(e.pieces), e.pointers, e.by_elements,
+         e.in_place + 2 * e.in_reach + 4 * e.in_skinny_reach, static_cast<int>(e.a_pitch),
+         static_cast<int>(e.b_pitch), static_cast<std::int64_t>(e.scratch),
+         std::bit_cast<std::int64_t>(alone), compute_capability, square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 template GemmBatchPlan plan_gemm_batch(const Context&, const GemmBatch<float>&, double);

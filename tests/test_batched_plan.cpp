@@ -47,6 +47,11 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
         case GemmBatchRoute::gemv:
             return x.smallest() == 1 && x.k > 0 && compute_capability == 90 &&
                    x.largest() * plan.most <= gemv_batch_most;
+        case GemmBatchRoute::skinny:
+            return x.smallest() > 1 && x.smallest() <= skinny_batch_widest && x.k > 0 &&
+                   type == Scalar::float32 && compute_capability == 90 && plan.entry >= 0 &&
+                   plan.entry < skinny_batch_entries &&
+                   skinny_batch_groups(x.largest()) * plan.most <= skinny_batch_most;
         case GemmBatchRoute::pieces:
             return x.pieces != GemmPieces::none && compute_capability == 90 &&
                    gemm_pieces_table[plan.entry].type == type &&
@@ -287,6 +292,10 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                             if (other.microseconds > 0)
                                 see(other.route, other.entry, other.microseconds);
                         }
+                        GemmBatchFastest skinny;
+                        if (type == Scalar::float32) skinny.consider_skinny(x);
+                        if (skinny.plan.microseconds > 0)
+                            see(skinny.plan.route, skinny.plan.entry, skinny.plan.microseconds);
                         GemmBatchFastest cut;
                         for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
                             cut.consider_cut_tensor(e, 1, x);
@@ -524,7 +533,9 @@ TEST(BatchedPlan, SoManyRows) {
                     x.pointers = true;
                     return plan_gemm_batch(type, compute_capability, x, -1).route;
                 };
-                EXPECT_EQ(route(Scalar::float32), GemmBatchRoute::tuned);
+                const bool skinny = compute_capability == 90 && k > 0 && m < 1 << 30;
+                EXPECT_EQ(route(Scalar::float32),
+                          skinny ? GemmBatchRoute::skinny : GemmBatchRoute::tuned);
                 EXPECT_EQ(route(Scalar::float64), compute_capability == 90 && m < 1 << 30
                                                       ? GemmBatchRoute::tensor
                                                       : GemmBatchRoute::tuned);
@@ -603,6 +614,58 @@ TEST(BatchedPlan, Vectors) {
     EXPECT_EQ(plan_gemv_batch(1, 8192, true).sharers_log2, 8u);
     EXPECT_EQ(plan_gemv_batch(1 << 30, 4096, false).sharers_log2, 0u);
     EXPECT_EQ(plan_gemv_batch(1, 8192, false).sharers_log2, 8u);
+}
+
+// Of floats, skinny C, however they lie, where that is estimated to take least time; not beyond
+// what its threads can count.
+TEST(BatchedPlan, Skinny) {
+    const auto route = [](GemmBatchExtents x, Scalar type = Scalar::float32,
+                          int compute_capability = 90) {
+        return plan_gemm_batch(type, compute_capability, x, -1).route;
+    };
+    for (const GemmBatchExtents& x :
+         {GemmBatchExtents{720, 4, 101, 55}, {104, 7, 1096, 925}, {2, 715, 7, 204}}) {
+        EXPECT_EQ(route(x), GemmBatchRoute::skinny);
+        EXPECT_EQ(route({x.n, x.m, x.k, x.count}), GemmBatchRoute::skinny);
+        EXPECT_NE(route(x, Scalar::float64), GemmBatchRoute::skinny);
+        EXPECT_NE(route(x, Scalar::float32, 80), GemmBatchRoute::skinny);
+        GemmBatchExtents far = x;
+        far.in_skinny_reach = false;
+        EXPECT_NE(route(far), GemmBatchRoute::skinny);
+        far.k = 0;
+        EXPECT_NE(route(far), GemmBatchRoute::skinny);
+    }
+    // Wide ones read A once for eight columns, narrow ones keep more threads.
+    const auto entry = [](std::int64_t n) {
+        return plan_gemm_batch(Scalar::float32, 90, {500, n, 700, 400}, -1).entry;
+    };
+    EXPECT_EQ(skinny_batch_table[entry(3)].columns, 4);
+    EXPECT_EQ(skinny_batch_table[entry(7)].columns, 8);
+
+    const auto reaches = [](std::int64_t rows, std::int64_t stride, std::int64_t k_stride) {
+        return skinny_batch_reaches(MatrixView<const float>{nullptr, rows, 5, stride, k_stride});
+    };
+    EXPECT_TRUE(reaches(1 << 10, 1 << 20, 1));
+    EXPECT_FALSE(reaches((1 << 10) + 1, 1 << 20, 1));
+    EXPECT_TRUE(reaches(1 << 10, -(1 << 20), -(1 << 28)));
+    EXPECT_FALSE(reaches(1 << 10, 1, (1 << 28) + 1));
+    EXPECT_FALSE(reaches((1 << 30) + 1, 0, 0));
+
+    for (const SkinnyBatchEntry& of : skinny_batch_table)
+        for (const std::int64_t m : {2, 20, 1000, 1 << 20})
+            for (const std::int64_t n : {2, 4, 5, 9, 16})
+                for (const std::int64_t k : {1, 4, 5, 40, 700, 1 << 20})
+                    for (const std::int64_t count : {2, 60, 5000})
+                        for (const int along : {0, 1, 2, 3}) {
+                            const SkinnyBatchPlan plan = plan_skinny_batch(
+                                of, m, n, k, count, (along & 1) != 0, (along & 2) != 0);
+                            const std::int64_t columns = std::int64_t{of.columns}
+                                                         << plan.columns_log2;
+                            EXPECT_TRUE(columns >= n &&
+                                        (columns < 2 * n || plan.columns_log2 == 0));
+                            EXPECT_LE(plan.sharers_log2(), 5u);
+                            EXPECT_LT(1 << plan.sharers_log2(), 2 * skinny_batch_groups(k));
+                        }
 }
 
 }  // namespace

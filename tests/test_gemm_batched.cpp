@@ -42,7 +42,8 @@ constexpr BatchCase large_cases[] = {
     {{289, 97, 5}, 128},  {{40, 110, 33}, 50},  {{300, 18, 40}, 33},  {{97, 113, 40}, 100},
     {{17, 302, 33}, 33},  {{97, 225, 30}, 128}, {{161, 17, 24}, 133}, {{97, 65, 17}, 66},
     {{129, 49, 33}, 128}, {{161, 33, 24}, 67},  {{65, 113, 17}, 80},  {{65, 257, 20}, 50},
-    {{257, 9, 40}, 150},  {{97, 97, 17}, 100},  {{320, 17, 20}, 80},  {{70, 97, 1}, 528}};
+    {{257, 9, 40}, 150},  {{97, 97, 17}, 100},  {{320, 17, 20}, 80},  {{70, 97, 1}, 528},
+    {{33, 5, 100}, 100}};
 
 template <class T>
 std::vector<BatchCase> all_cases() {
@@ -91,6 +92,8 @@ TYPED_TEST(SmallGemmBatched, CasesMeetEveryKernel) {
         for (int entry = 0; entry < sliced_entries; ++entry)
             if (sliced_batches(entry)) all.emplace(GemmBatchRoute::sliced, entry);
         all.emplace(GemmBatchRoute::stream_k, 0);
+        for (int entry = 0; entry < skinny_batch_entries; ++entry)
+            all.emplace(GemmBatchRoute::skinny, entry);
     } else {
         for (int e = 0; e < gemm_tensor_entries; ++e) all.emplace(GemmBatchRoute::tensor, e);
     }
@@ -127,7 +130,8 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
                 const bool cut = plan.route == GemmBatchRoute::sliced ||
                                  plan.route == GemmBatchRoute::stream_k ||
-                                 plan.route == GemmBatchRoute::gemv || plan.parts > 1;
+                                 plan.route == GemmBatchRoute::gemv ||
+                                 plan.route == GemmBatchRoute::skinny || plan.parts > 1;
                 EXPECT_TRUE(cut ? close(p) : chained(p));
                 continue;
             }

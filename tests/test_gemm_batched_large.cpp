@@ -61,9 +61,10 @@ class GemmBatchedLarge : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmBatchedLarge, Types);
 
-/// For kernels of their own: rows, tiles of several and of one matrix, tuned, cut along k, vectors.
-constexpr Shape shapes[] = {{3, 4, 2},     {8, 8, 8},     {9, 16, 21}, {30, 27, 35},
-                            {66, 97, 150}, {66, 97, 257}, {1, 40, 90}, {50, 1, 33}};
+/// For kernels of their own: rows, tiles of several and of one matrix, tuned, cut along k, vectors,
+/// skinny.
+constexpr Shape shapes[] = {{3, 4, 2},     {8, 8, 8},   {9, 16, 21}, {30, 27, 35}, {66, 97, 150},
+                            {66, 97, 257}, {1, 40, 90}, {50, 1, 33}, {97, 3, 75}};
 
 TYPED_TEST(GemmBatchedLarge, MatricesFarApart) {
     constexpr std::int64_t far = (std::int64_t{1} << 30) + 7;  // two of them pass 2^31
@@ -86,8 +87,8 @@ TYPED_TEST(GemmBatchedLarge, RowsFarApart) {
 TEST(GemmBatchedMany, MoreProductsThanAGridHas) {
     Context context;
     for (const auto& [shape, storage] : {std::pair(Shape{2, 1, 3}, storages[0]),
-                                         {Shape{2, 17, 2}, storages[2]},
-                                         {Shape{2, 17, 2}, storages[0]}})
+                                         {Shape{17, 18, 2}, storages[2]},
+                                         {Shape{17, 18, 2}, storages[0]}})
         for (const Given given : {Given::by_strides, Given::by_pointers}) {
             BatchProblem<float> p(shape, 65538, {}, {storage, storage, storage});
             p.given = given;

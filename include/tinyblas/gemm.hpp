@@ -115,11 +115,12 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 /// One launch makes all products where that pays (GemmKernel::batched). Each element is then one
 /// chain of multiply-adds, with the bits that the rungs naive, tiled and tuned give it, asked for
 /// by name: these depend neither on the size of the batch and the product's place in it, nor on
-/// layouts. Where C is a row or a column, though, threads share its elements' sums, as k, the
-/// number of all elements and how A (or B) lies ask for: a line that begins at 16 bytes is shared
-/// in another way than others. And where k is 160 and more, sums may be cut along k, as gemm may
-/// cut those of one product, which pays where all C together are few tiles: all alike, so that bits
-/// do not depend on a product's place, but on what decides: extents, layouts, alignment to 16
+/// layouts. Where C has few rows or columns, though (one; of floats up to 16, where that is
+/// estimated to be faster), threads share its elements' sums. And where k is 160 and more, sums may
+/// be cut along k, as gemm may cut those of one product, which pays where all C together are few
+/// tiles. Either way that is done alike for all (but where C is a row or a column, lines that begin
+/// at 16 bytes are shared in another way than others), so that bits do not depend on a product's
+/// place, but on what decides: extents, layouts, alignment to 16
 /// bytes, strides or pointers, the size of the batch, the scratch memory that may be taken and
 /// whether beta is 0. Otherwise it is as many calls of gemm, with their bits: a batch of one,
 /// products that are large, Precision::fp32 where it takes parts, and any rung asked for by name.

@@ -25,6 +25,7 @@ struct GemmBatchExtents {
     int by_elements = 0;    // of A and B, how many have lines that do not begin at 16 bytes
     bool in_place = false;  // the rung pipelined reads each matrix as it lies, if at all
     bool in_reach = true;   // of 32 bits, a tile's elements from its first one; see elements_reach
+    bool in_skinny_reach = true;  // the same of skinny_batch_reaches
     TensorPitch a_pitch = TensorPitch::lines, b_pitch = TensorPitch::lines;  // of doubles
     std::size_t scratch = static_cast<std::size_t>(-1);  // bytes that parts of sums may take
     double alone = 0;  // estimated microseconds of a product by itself; 0: unknown
@@ -56,6 +57,7 @@ enum class GemmBatchRoute {
     rows,        // `entry`: the edge
     square,      // `entry`: of gemm_square_table
     gemv,        // C are columns or rows
+    skinny,      // C are of few columns or rows; `entry`: of skinny_batch_table
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table

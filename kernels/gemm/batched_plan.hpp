@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // How a batch of products is made: by which kernel, from its extents and the number of products.
 // An element is one chain of multiply-adds, so the choice does not show in the results, unless C is
-// a row or a column (batched_gemv.cuh), or tiles are so few that k is cut: all alike, so that a
-// product's place does not show either. Bounds and times are measured on an NVIDIA H200.
+// a row or a column (batched_gemv.cuh) or skinny (batched_skinny.cuh), or tiles are so few that k
+// is cut: all alike, so that a product's place does not show either. Bounds and times are measured
+// on an NVIDIA H200.
 #pragma once
 
 #include <cstdint>
 
 #include "batched_extents.hpp"
 #include "batched_gemv_plan.hpp"
+#include "batched_skinny_plan.hpp"
 #include "batched_small_times.hpp"
 #include "batched_table.hpp"
 #include "pipelined_plan.hpp"
@@ -108,6 +110,26 @@ struct GemmBatchFastest {
     /// A gemm each, which takes so long.
     constexpr void consider_one_by_one(const GemmBatchExtents& x, double each) {
         consider({GemmBatchRoute::one_by_one, -1, 1}, static_cast<double>(x.count) * each);
+    }
+    /// By batched_skinny.cuh, if that takes 5 % less: of many estimates the least is too low. Its
+    /// times know no pointers; and where those lead, vectors along rows and columns come by
+    /// elements.
+    constexpr void consider_skinny(const GemmBatchExtents& x) {
+        if (x.smallest() == 1 || x.smallest() > skinny_batch_widest || x.k == 0 ||
+            x.largest() > skinny_batch_most || !x.in_skinny_reach)
+            return;
+        const bool upright = x.n <= x.m;
+        const bool a_along_k = upright ? x.a_along_k : x.b_along_k;
+        const bool b_along_k = upright ? x.b_along_k : x.a_along_k;
+        const int turned = (a_along_k ? 0 : 1) + (b_along_k ? 0 : 1);
+        const int by_elements = x.pointers && turned > x.by_elements ? turned : x.by_elements;
+        const std::int64_t most = skinny_batch_most / skinny_batch_groups(x.largest());
+        for (int e = 0; e < skinny_batch_entries; ++e)
+            consider(
+                {GemmBatchRoute::skinny, e, most},
+                1.05 * by_pointers(x) *
+                    skinny_batch_microseconds(skinny_batch_table[e], x.largest(), x.smallest(), x.k,
+                                              x.count, a_along_k, b_along_k, by_elements));
     }
     /// The rung sliced, by the times of one product (150 batches, the root mean square is 4 %).
     constexpr void consider_sliced(const GemmBatchExtents& x) {
@@ -342,7 +364,12 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     const bool has_rivals = compute_capability == 90 && gemm_batch_is_small(x) && !packed_rows &&
                             other.route != GemmBatchRoute::pipelined &&
                             other.route != GemmBatchRoute::one_by_one;
-    return has_rivals ? fastest_small_gemm_batch(type, x, other) : other;
+    const GemmBatchPlan plan = has_rivals ? fastest_small_gemm_batch(type, x, other) : other;
+    if (type != Scalar::float32 || compute_capability != 90 || plan.microseconds == 0) return plan;
+    GemmBatchFastest fastest;
+    fastest.consider(plan, plan.microseconds);
+    fastest.consider_skinny(x);
+    return fastest.plan;
 }
 
 }  // namespace tinyblas

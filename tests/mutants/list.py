@@ -20,6 +20,7 @@ REDUCE = "src/reduce.cu"
 TRANSPOSE = "src/transpose.cu"
 POLYVAL = "src/polyval.cu"
 VECTORS = "src/gemm_batched_gemv.cu"
+BATCHED_SKINNY = "src/gemm_batched_skinny.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
 SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
@@ -190,6 +191,23 @@ MUTANTS = [
            "place > 0 || number >= work.elements", "place > 0", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
     Mutant("of a batch's vectors, a k beyond the last one counts", "kernels/gemm/batched_gemv.cuh",
            "if (e * sharers < rest)", "if (e * sharers <= rest)", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
+    Mutant("of a skinny batch, k beyond the last one counts", "kernels/gemm/batched_skinny.cuh",
+           "if (p == 0 || p < left)", "if (p >= 0)", BATCHED_SKINNY, "test_gemm_batched_skinny:*EveryEdge"),
+    Mutant("of a skinny batch, vectors along rows are taken for ones along k", "kernels/gemm/batched_skinny.cuh",
+           "x[q][p] = along_extent_ ? above : below;", "x[q][p] = below;", BATCHED_SKINNY, "test_gemm_batched_skinny:*EveryStorage"),
+    Mutant("of a skinny batch, what far sharers have is lost", "kernels/gemm/batched_skinny.cuh",
+           "far += 1u << plan.far_bit()", "far += skinny_batch_threads", BATCHED_SKINNY,
+           "test_gemm_batched_skinny:*AllNumbersOfSharers"),
+    Mutant("of a skinny batch, rows beyond the last one are stored", "kernels/gemm/batched_skinny.cuh",
+           "if (row + i * apart < m)", "if (row >= 0)", BATCHED_SKINNY, "test_gemm_batched_skinny:*EveryEdge"),
+    Mutant("of a skinny batch, columns beyond the last one are stored", "kernels/gemm/batched_skinny.cuh",
+           "|| j >= static_cast<unsigned>(n)", "|| j > static_cast<unsigned>(n)", BATCHED_SKINNY,
+           "test_gemm_batched_skinny:*EveryEdge"),
+    Mutant("of a skinny batch, groups beyond the last product's are stored", "kernels/gemm/batched_skinny.cuh",
+           "if (group >= work.all_groups ||", "if (", BATCHED_SKINNY, "test_gemm_batched_skinny:*EveryEdge"),
+    Mutant("a batch's plan is remembered however far skinny ones reach", "src/gemm_batched.cu",
+           "+ 4 * e.in_skinny_reach", "+ 4 * e.in_place", "src/gemm_batched.cu",
+           "test_gemm_batched_skinny:*PlansKnowIt"),
     Mutant("a batch's plan is remembered however far apart its elements are", "src/gemm_batched.cu",
            "e.in_place + 2 * e.in_reach", "e.in_place + 2 * e.in_place", "src/gemm_batched.cu",
            "test_gemm_elements:*PlansKnowIt"),

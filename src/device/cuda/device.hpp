@@ -154,6 +154,10 @@ __device__ __forceinline__ unsigned opaque(unsigned x) {
     asm volatile("" : "+r"(x));
     return x;
 }
+__device__ __forceinline__ int opaque(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
 __device__ __forceinline__ double opaque(double x) {
     asm volatile("" : "+d"(x));
     return x;
@@ -162,6 +166,16 @@ template <class T>
 __device__ __forceinline__ T* opaque(T* x) {
     asm volatile("" : "+l"(x));
     return x;
+}
+
+/// The element so many behind `from`: one instruction, where the compiler takes three.
+template <class T>
+__device__ __forceinline__ const T* displaced(const T* from, int elements) {
+    const T* to;
+    asm("mad.wide.s32 %0, %1, %2, %3;"
+        : "=l"(to)
+        : "r"(elements), "n"(static_cast<int>(sizeof(T))), "l"(from));
+    return to;
 }
 
 /// x in 16 bits, rounded to the nearest, ties to even; what is too large becomes Inf. fp16: 11
@@ -349,6 +363,11 @@ __device__ __forceinline__ void store_global(T* to, const T (&from)[count]) {
 template <class T>
 __device__ __forceinline__ void store_global(T* to, T value) {
     __stwb(to, value);
+}
+
+/// Asks the L2 cache for the 32 bytes of global memory in which `at` lies.
+__device__ __forceinline__ void announce(const void* at) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
 
 /// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the

@@ -59,9 +59,10 @@ cudaChannelFormatDesc channel(int element_bytes) {
             element_bytes == 16 ? 32 : 0, cudaChannelFormatKindUnsigned};
 }
 
-/// The device of the guard that lives on this thread, -1 if there is none: while one does, no one
-/// makes another device current, and CUDA, which takes its time, need not be asked.
-thread_local int guarded = -1;
+/// The device of the guard that lives on this thread, and 1; 0 if there is none: while one does, no
+/// one makes another device current, and CUDA, which takes its time, need not be asked. All threads'
+/// begin with zeros, for CUDA's own want a page, and what does not would take that of the library.
+thread_local int guarded = 0;
 
 /// The driver's function that makes a TileMap; the library is not linked with the driver.
 auto tile_encoder(const char* operation) {
@@ -96,7 +97,7 @@ unsigned grid(std::int64_t blocks, const char* operation) {
 }
 
 int current_device(const char* operation) {
-    if (guarded >= 0) return guarded;
+    if (guarded > 0) return guarded - 1;
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice", operation);
     return device;
@@ -115,15 +116,15 @@ Properties properties(int device, const char* operation) {
 }
 
 Guard::Guard(int device, const char* operation)
-    : previous_(current_device(operation)), changed_(previous_ != device), inner_(guarded >= 0) {
+    : previous_(current_device(operation)), changed_(previous_ != device), inner_(guarded > 0) {
     if (changed_) check(cudaSetDevice(device), "cudaSetDevice", operation);
-    guarded = device;
+    guarded = device + 1;
     begin_range(operation);
 }
 
 Guard::~Guard() {
     end_range();
-    guarded = inner_ ? previous_ : -1;
+    guarded = inner_ ? previous_ + 1 : 0;
     if (changed_) cudaSetDevice(previous_);
 }
 

@@ -174,6 +174,12 @@ T opaque(T x) {
     return x;
 }
 
+/// The element so many behind `from`.
+template <class T>
+const T* displaced(const T* from, int elements) {
+    return from + elements;
+}
+
 /// A CPU has registers for all: these words of compute capability 9.0a only check their argument.
 inline constexpr bool reallocates_registers = true;
 
@@ -264,6 +270,9 @@ template <class T>
 void store_global(T* to, T value) {
     *to = value;
 }
+
+/// Asks the L2 cache for what emulation has at hand.
+inline void announce(const void* /*at*/) {}
 
 /// load_vector from global memory that nothing writes while the kernel runs.
 template <bool ahead = false, class T, int count>
