@@ -60,8 +60,9 @@ cudaChannelFormatDesc channel(int element_bytes) {
 }
 
 /// The device of the guard that lives on this thread, and 1; 0 if there is none: while one does, no
-/// one makes another device current, and CUDA, which takes its time, need not be asked. All threads'
-/// begin with zeros, for CUDA's own want a page, and what does not would take that of the library.
+/// one makes another device current, and CUDA, which takes its time, need not be asked. All
+/// threads' begin with zeros, for CUDA's own want a page, and what does not would take that of the
+/// library.
 thread_local int guarded = 0;
 
 /// The driver's function that makes a TileMap; the library is not linked with the driver.
