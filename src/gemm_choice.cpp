@@ -204,8 +204,7 @@ GemmChoice choose_strict(const Context& context, GemmCall<T>& call, const GemmOp
     consider(GemmKernel::pipelined, plans.pipelined, plans.pipelined.seconds);
     consider(GemmKernel::skinny, plans.skinny, plans.skinny.seconds * gemm_whole_chain_weight(k));
     consider(GemmKernel::tensor, plans.tensor, plans.tensor.seconds);
-    consider(GemmKernel::batched, plans.slabs,
-             plans.slabs.seconds * (plans.slabs.stream_k.fits() ? 1 : gemm_whole_chain_weight(k)));
+    consider(GemmKernel::batched, plans.slabs, plans.slabs.seconds * plans.slabs.weight);
     return choice;
 }
 

@@ -54,10 +54,15 @@ double microseconds(const GemmBatchPlan& plan, std::int64_t narrow, std::int64_t
     const double time = (narrow <= 32 ? 1.17 : 1) * plan.microseconds;
     switch (plan.route) {
         case GemmBatchRoute::pieces: return (like_squares ? 1.12 : 1.45) * time;
+        case GemmBatchRoute::skinny: return plan.microseconds;
         case GemmBatchRoute::pipelined: return time;
         case GemmBatchRoute::elements: return 1.04 * time;
         default: return 1.12 * time;
     }
+}
+
+bool has_lines(const MatrixView<const float>& x) {
+    return x.row_stride == 1 || x.column_stride == 1;
 }
 
 /// All of C as one slab, by elements, which takes as long wherever lines begin; but not where
@@ -65,9 +70,6 @@ double microseconds(const GemmBatchPlan& plan, std::int64_t narrow, std::int64_t
 GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, bool in_fours) {
     constexpr std::int64_t longest_chain = 256;
     GemmSlabsPlan plan;
-    const auto has_lines = [](const MatrixView<const float>& x) {
-        return x.row_stride == 1 || x.column_stride == 1;
-    };
     const std::int64_t m = call.c.rows, n = call.c.columns, k = call.a.columns;
     if (!has_lines(call.a) || !has_lines(call.b) || !elements_reach(call.a) ||
         !elements_reach(call.b.transposed()))
@@ -76,14 +78,31 @@ GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, 
         GemmBatchFastest fastest;
         fastest.consider_elements({m, n, k, 1});
         const double seconds = 1.02e-6 * fastest.plan.microseconds;  // less readily
-        if (seconds > 0) plan = {m, false, fastest.plan, seconds, true};
+        if (seconds > 0) plan = {m, false, fastest.plan, seconds, gemm_whole_chain_weight(k), true};
     }
     const GemmStreamKPlan stream_k = plan_gemm_stream_k(m, n, k, memory);
     // Of a longer k than its times were fitted to, less readily, too.
     const double seconds = (k > 5000 ? 1.02e-6 : 1e-6) * stream_k.microseconds;
     if (stream_k.fits() && (!plan.fits || seconds < plan.seconds))
-        plan = {m, false, {}, seconds, true, stream_k};
+        plan = {m, false, {}, seconds, 1, true, stream_k};
     return plan;
+}
+
+/// All of C as one slab, by threads that share k.
+GemmSlabsPlan plan_skinny(const GemmCall<float>& call) {
+    if (!has_lines(call.a) || !has_lines(call.b)) return {};
+    const GemmBatchOperand<const float> a = {call.a}, b = {call.b};
+    GemmBatchExtents x = {call.c.rows, call.c.columns, call.a.columns, 1};
+    x.a_along_k = call.a.column_stride == 1;
+    x.b_along_k = call.b.row_stride == 1;
+    x.by_elements = (in_vectors(a) ? 0 : 1) + (in_vectors(b) ? 0 : 1);
+    x.in_skinny_reach = skinny_batch_reaches(call.a) && skinny_batch_reaches(call.b.transposed());
+    GemmBatchFastest fastest;
+    fastest.consider_skinny(x);
+    const GemmBatchPlan& plan = fastest.plan;
+    if (plan.microseconds == 0) return {};
+    const double weight = gemm_chain_weight(x.k / plan.parts);
+    return {x.m, false, plan, 1e-6 * plan.microseconds, weight, true};
 }
 
 }  // namespace
@@ -92,6 +111,11 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
                               std::size_t memory, bool in_fours) {
     constexpr double rest = 3;  // microseconds of a launch for what is left
     GemmSlabsPlan plan = plan_by_elements(call, memory, in_fours);
+    const auto consider = [&](const GemmSlabsPlan& other) {
+        if (other.fits && (!plan.fits || other.seconds * other.weight < plan.seconds * plan.weight))
+            plan = other;
+    };
+    consider(plan_skinny(call));
     const auto [along, narrow] = std::minmax(call.c.rows, call.c.columns, std::greater<>());
     const std::int64_t k = call.a.columns;
     const bool large = narrow > most_narrow;
@@ -104,8 +128,8 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
         const double seconds =
             1e-6 * (microseconds(batch, narrow, k) + (along % size == 0 ? 0 : rest));
         if (large && batch.route != GemmBatchRoute::pipelined) continue;
-        if (batch.microseconds > 0 && (!plan.fits || seconds < plan.seconds))
-            plan = {size, by_columns, batch, seconds, true};
+        if (batch.microseconds > 0)
+            consider({size, by_columns, batch, seconds, gemm_whole_chain_weight(k), true});
     }
     return plan;
 }

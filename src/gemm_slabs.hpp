@@ -22,6 +22,7 @@ struct GemmSlabsPlan {
     bool by_columns = false;
     GemmBatchPlan batch = {};
     double seconds = 0;  // estimated, on an H200
+    double weight = 1;   // for its errors; see gemm_chain_weight
     bool fits = false;
     GemmStreamKPlan stream_k = {};  // if it fits: that
 };

@@ -59,7 +59,7 @@ TEST_F(SmallGemmSlabs, EveryRowIsMadeOnceHoweverOperandsLie) {
 // A and B are read, and C is written, to the end and no further; the rows that are left, too.
 TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
     std::set<GemmBatchRoute> routes;
-    for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>(17, 15), {5, 14}, {65, 16}})
+    for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>(33, 20), {5, 14}, {65, 16}})
         for (const std::int64_t m : {4096, 4097, 4799, 4800})
             for (const bool by_columns : {false, true}) {
                 const Shape shape = by_columns ? Shape{n, m, k} : Shape{m, n, k};
@@ -67,12 +67,17 @@ TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
                 p.beta = m % 2 == 0 ? 0.0f : 2.0f;
                 p.fill_integers();
                 const GemmSlabsPlan plan = run(p);
-                EXPECT_EQ(plan.size % 16, 0) << p;
-                EXPECT_EQ(plan.by_columns, by_columns) << p;
+                if (plan.batch.route == GemmBatchRoute::skinny) {  // that takes all at once
+                    EXPECT_EQ(plan.size, call_of(p).c.rows) << p;
+                } else {
+                    EXPECT_EQ(plan.size % 16, 0) << p;
+                    EXPECT_EQ(plan.by_columns, by_columns) << p;
+                }
                 routes.insert(plan.batch.route);
                 ASSERT_TRUE(exact(p));
             }
     EXPECT_TRUE(routes.contains(GemmBatchRoute::pieces));
+    EXPECT_TRUE(routes.contains(GemmBatchRoute::skinny));
 }
 
 // Operands whose neighbours lie apart are others' job.
@@ -82,6 +87,7 @@ TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
         return view.row_stride == 1 || view.column_stride == 1;
     };
     int number = 0;
+    std::set<GemmBatchRoute> routes;
     for (int a = 0; a < input_storages; ++a)
         for (const int b : {a, (a + 5) % input_storages}) {
             const Shape shape = {2 + number * 37 % 150, 2 + number * 53 % 140, 41 + number % 9};
@@ -95,13 +101,14 @@ TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
                 continue;
             }
             const GemmSlabsPlan plan = run(p);
-            EXPECT_EQ(plan.batch.route, GemmBatchRoute::elements) << p;
+            routes.insert(plan.batch.route);
             EXPECT_EQ(plan.size, call_of(p).c.rows) << p;
             ASSERT_TRUE(exact(p));
         }
+    EXPECT_EQ(routes, (std::set{GemmBatchRoute::skinny, GemmBatchRoute::elements}));
 }
 
-// Where others cut k, to be as exact as cuBLAS, one chain will not do.
+// Where others cut k, to be as exact as cuBLAS, one chain will not do; those of four threads will.
 TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
     const auto fits = [&](Shape shape, int a) {
         GemmProblem<float> p(shape, 1, storages[a]);
@@ -114,6 +121,7 @@ TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
     EXPECT_FALSE(fits({100, 90, 40}, 0));
     EXPECT_TRUE(fits({100, 90, 41}, 0));
     EXPECT_TRUE(fits({100, 90, 40}, 1));  // neither A nor B lies along k
+    EXPECT_TRUE(fits({300, 9, 40}, 0));
 }
 
 TEST_F(SmallGemmSlabs, WhereThatIsEstimatedToBeFaster) {

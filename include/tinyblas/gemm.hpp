@@ -120,10 +120,10 @@ TINYBLAS_API GemmChoice gemm(Context& context, double alpha, MatrixView<const do
 /// be cut along k, as gemm may cut those of one product, which pays where all C together are few
 /// tiles. Either way that is done alike for all (but where C is a row or a column, lines that begin
 /// at 16 bytes are shared in another way than others), so that bits do not depend on a product's
-/// place, but on what decides: extents, layouts, alignment to 16
-/// bytes, strides or pointers, the size of the batch, the scratch memory that may be taken and
-/// whether beta is 0. Otherwise it is as many calls of gemm, with their bits: a batch of one,
-/// products that are large, Precision::fp32 where it takes parts, and any rung asked for by name.
+/// place, but on what decides: extents, layouts, alignment to 16 bytes, strides or pointers, the
+/// size of the batch, the scratch memory that may be taken and whether beta is 0. Otherwise it is
+/// as many calls of gemm, with their bits: a batch of one, products that are large, Precision::fp32
+/// where it takes parts, and any rung asked for by name.
 /// @param alpha, a, b, beta, c  as gemm has them, for e = 0
 /// @param a_stride, b_stride  any sign; 0: the same matrix for all
 /// @param c_stride  keeps all elements of all C apart, which must not overlap any A or B

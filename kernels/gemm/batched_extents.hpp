@@ -71,8 +71,9 @@ enum class GemmBatchRoute {
 struct GemmBatchPlan {
     GemmBatchRoute route;
     int entry;
-    std::int64_t most;        // products a launch
-    unsigned parts = 1;       // of k, alike of all tiles: ranks (sliced), blocks (stream_k)
+    std::int64_t most;  // products a launch
+    // Of k, alike of all tiles: ranks (sliced), blocks (stream_k), threads (skinny).
+    unsigned parts = 1;
     double microseconds = 0;  // estimated, on an H200; 0: unknown
 };
 

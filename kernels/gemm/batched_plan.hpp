@@ -124,12 +124,16 @@ struct GemmBatchFastest {
         const int turned = (a_along_k ? 0 : 1) + (b_along_k ? 0 : 1);
         const int by_elements = x.pointers && turned > x.by_elements ? turned : x.by_elements;
         const std::int64_t most = skinny_batch_most / skinny_batch_groups(x.largest());
-        for (int e = 0; e < skinny_batch_entries; ++e)
-            consider(
-                {GemmBatchRoute::skinny, e, most},
-                1.05 * by_pointers(x) *
-                    skinny_batch_microseconds(skinny_batch_table[e], x.largest(), x.smallest(), x.k,
-                                              x.count, a_along_k, b_along_k, by_elements));
+        for (int e = 0; e < skinny_batch_entries; ++e) {
+            const SkinnyBatchEntry& entry = skinny_batch_table[e];
+            const SkinnyBatchPlan plan = plan_skinny_batch(entry, x.largest(), x.smallest(), x.k,
+                                                           x.count, a_along_k, b_along_k);
+            const double time =
+                skinny_batch_microseconds(entry, plan, x.largest(), x.smallest(), x.k, x.count,
+                                          a_along_k, b_along_k, by_elements);
+            consider({GemmBatchRoute::skinny, e, most, 1U << plan.sharers_log2()},
+                     1.05 * by_pointers(x) * time);
+        }
     }
     /// The rung sliced, by the times of one product (150 batches, the root mean square is 4 %).
     constexpr void consider_sliced(const GemmBatchExtents& x) {
