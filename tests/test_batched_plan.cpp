@@ -635,6 +635,12 @@ TEST(BatchedPlan, Skinny) {
         far.k = 0;
         EXPECT_NE(route(far), GemmBatchRoute::skinny);
     }
+    GemmBatchExtents longer = {2, 2000, 2049, 100};
+    EXPECT_EQ(route(longer), GemmBatchRoute::skinny);
+    longer.by_elements = 1;
+    EXPECT_NE(route(longer), GemmBatchRoute::skinny);
+    longer.k = 2048;
+    EXPECT_EQ(route(longer), GemmBatchRoute::skinny);
     // Wide ones read A once for eight columns, narrow ones keep more threads.
     const auto entry = [](std::int64_t n) {
         return plan_gemm_batch(Scalar::float32, 90, {500, n, 700, 400}, -1).entry;
