@@ -128,8 +128,11 @@ std::int64_t pipelined_most(const Context& context, const GemmBatch<T>& x, bool&
 template <class T>
 void enqueue_gemm_batch(Context& context, const GemmBatch<T>& batch, const GemmBatchPlan& plan) {
     const BatchLauncher<T> launch = launcher_of<T>(plan);
-    for (std::int64_t e = 0; e < batch.count; e += plan.most) {
-        const GemmBatch<T> part = batch.part(e, plan.most);
+    // Launches alike: who shares a sum may depend on how many products one has.
+    const std::int64_t launches = (batch.count - 1) / plan.most + 1;
+    const std::int64_t each = (batch.count - 1) / launches + 1;
+    for (std::int64_t e = 0; e < batch.count; e += each) {
+        const GemmBatch<T> part = batch.part(e, each);
         if constexpr (std::is_same_v<T, float>) {
             if (plan.route == GemmBatchRoute::pipelined) {
                 if (plan.entry == 0)

@@ -32,6 +32,7 @@ inline bool comes_along_extent(const GemmBatchOperand<const float>& x) {
            in_vectors(x);
 }
 
+/// Of an entry of skinny_batch_table.
 template <int entry>
 struct GemmBatchedSkinny {
     GemmBatch<float> x;  // n is at most 16

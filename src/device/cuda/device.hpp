@@ -168,7 +168,7 @@ __device__ __forceinline__ T* opaque(T* x) {
     return x;
 }
 
-/// The element so many behind `from`: one instruction, where the compiler takes three.
+/// The element so many behind `from`: two instructions, where the compiler takes three.
 template <class T>
 __device__ __forceinline__ const T* displaced(const T* from, int elements) {
     const T* to;
