@@ -130,8 +130,7 @@ TYPED_TEST(SmallGemmBatched, BitsOfEveryKernel) {
                 EXPECT_EQ(choice.kernel, GemmKernel::batched) << p;
                 const bool cut = plan.route == GemmBatchRoute::sliced ||
                                  plan.route == GemmBatchRoute::stream_k ||
-                                 plan.route == GemmBatchRoute::gemv ||
-                                 plan.route == GemmBatchRoute::skinny || plan.parts > 1;
+                                 plan.route == GemmBatchRoute::gemv || plan.parts > 1;
                 EXPECT_TRUE(cut ? close(p) : chained(p));
                 continue;
             }

@@ -108,7 +108,8 @@ TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
     EXPECT_EQ(routes, (std::set{GemmBatchRoute::skinny, GemmBatchRoute::elements}));
 }
 
-// Where others cut k, to be as exact as cuBLAS, one chain will not do; those of four threads will.
+// Where others cut k, to be as exact as cuBLAS, one chain will not do; those of threads that
+// share k will.
 TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
     const auto fits = [&](Shape shape, int a) {
         GemmProblem<float> p(shape, 1, storages[a]);
