@@ -155,6 +155,17 @@ TEST(BatchedPlan, PiecesFitTheirBlock) {
                         ASSERT_LE(end(0, plan.c_apart, m * n) * size, plan.bytes);
                         ASSERT_LE(plan.bytes, 72 << 10);
                         ASSERT_EQ(plan.of_b % vector, 0);
+                        ASSERT_FALSE(plan.reads_c());
+                        // With C's old elements behind the new ones.
+                        const GemmPiecesPlan reads =
+                            plan_gemm_pieces(entry, m, n, k, together, false, true);
+                        ASSERT_TRUE(reads.reads_c());
+                        ASSERT_EQ(reads.each, plan.each);
+                        ASSERT_EQ(reads.of_old % vector, 0);
+                        ASSERT_LE(end(0, plan.c_apart, m * n), reads.of_old);
+                        ASSERT_LE(end(reads.of_old, plan.c_apart, m * n) * size, reads.bytes);
+                        ASSERT_LE(reads.bytes, 144 << 10);
+                        ASSERT_GE(reads.bytes, plan.bytes);
                         if (together) continue;
                         for (const int apart : {plan.a_apart, plan.b_apart, plan.c_apart})
                             ASSERT_EQ(apart % vector, 0);

@@ -112,7 +112,8 @@ TYPED_TEST(SmallGemmPieces, WhereverMatricesLie) {
                              this->storage(false, offset(2))});
                         p.given = given;
                         p.alpha = number % 5 == 0 ? T(1) : static_cast<T>(0.7);
-                        p.beta = number % 3 == 0 ? T(0) : static_cast<T>(-0.3);
+                        p.beta = number / 3 % 3 == 0 ? T(0)
+                                                     : static_cast<T>(-0.3);  // three offsets each
                         const bool together = gap == 0 && given == Given::by_strides;
                         this->check(p, entry, together ? GemmPieces::together : GemmPieces::apart);
                     }

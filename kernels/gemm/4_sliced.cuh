@@ -99,6 +99,15 @@ class SlicedStream {
     int stage_ = 0;  // where the next tiles go
 };
 
+/// Where C's old elements are, if it is read.
+template <int entry>
+__device__ __forceinline__ float* old_room(const SlicedWork& work) {
+    if (work.beta == 0) return nullptr;
+    return work.cluster
+               ? device::large_shared<SlicedAndOld<entry, SlicedClusterShared<entry>>>().old
+               : device::large_shared<SlicedAndOld<entry, SlicedShared<entry>>>().old;
+}
+
 template <int entry>
 __device__ __forceinline__ void finish_tile(const SlicedWork& work, const SlicedPlace& at,
                                             SlicedShared<entry>& shared) {
@@ -131,22 +140,23 @@ __device__ __forceinline__ void finish_tile(const SlicedWork& work, const Sliced
     }
     const int segment = work.cluster ? s.vectors() >> work.cut.ranks_log2 : s.vectors();
     const int first = work.cluster ? static_cast<int>(at.rank) * segment : 0;
-    finish_parts<entry>(work, at, first, first + segment, [&](float(&sum)[4], int number) {
-        if constexpr (device::has_clusters) {
-            if (work.cluster) {
-                auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
-                device::load_vector(sum, received[number - first]);
+    finish_parts<entry>(
+        work, at, first, first + segment, old_room<entry>(work), [&](float(&sum)[4], int number) {
+            if constexpr (device::has_clusters) {
+                if (work.cluster) {
+                    auto& received = device::large_shared<SlicedClusterShared<entry>>().received;
+                    device::load_vector(sum, received[number - first]);
 #pragma unroll 1
-                for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
-                    float more[4];
-                    device::load_vector(more, received[rank * segment + number - first]);
-                    add_to(sum, more);
+                    for (unsigned rank = 1; rank < work.cut.ranks(); ++rank) {
+                        float more[4];
+                        device::load_vector(more, received[rank * segment + number - first]);
+                        add_to(sum, more);
+                    }
+                    return;
                 }
-                return;
             }
-        }
-        block_sum(sum, number);
-    });
+            block_sum(sum, number);
+        });
 }
 
 /// A block's part of the work: its tile in unit `unit()`, with `before()` tiles of other products
@@ -158,7 +168,9 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
     const SlicedCut& cut = work.cut;
     if constexpr (device::has_clusters)
         if (work.cluster) device::cluster_arrive_relaxed();
-    auto& shared = device::large_shared<SlicedShared<entry>>();
+    auto& shared = work.beta == 0
+                       ? device::large_shared<SlicedShared<entry>>()
+                       : device::large_shared<SlicedAndOld<entry, SlicedShared<entry>>>().own;
     const auto place = [&] {
         const unsigned own = device::opaque(unit());
         return SlicedPlace{std::int64_t{device::opaque(blockIdx.y)} * t.block_m,
@@ -171,6 +183,12 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
     const int depth = left < 0 ? 0 : left < cut.depth ? static_cast<int>(left) : cut.depth;
     const int steps = (depth + t.block_k - 1) / t.block_k;
 
+    const auto bring_all_old = [&] {
+        const SlicedPlace at = place();
+        bring_old<t.block_m, t.block_n, s.multipliers()>(work.c, at.i, at.j, old_room<entry>(work),
+                                                         static_cast<int>(threadIdx.x));
+        device::close_copy_group();
+    };
     constexpr bool sets_aside = s.sets_aside();
     const auto multiply_all = [&](auto&& advance) {
         const int thread = static_cast<int>(threadIdx.x), slice = thread / s.slice_threads();
@@ -205,6 +223,7 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
         } else {
             for (int left_steps = steps; left_steps > 0; --left_steps) multiply(left_steps);
         }
+        if (work.beta != 0) device::wait_for_copies<0>();
         leave_in_place(tile, shared, work.one);
     };
     if constexpr (t.loaders > 0) {
@@ -217,9 +236,11 @@ __device__ __forceinline__ void multiply_unit(const SlicedWork& work, Unit unit,
             return;
         }
         if constexpr (t.loader_registers > 0) device::claim_registers<s.multiplier_registers()>();
+        if (work.beta != 0) bring_all_old();
         multiply_all(exchange<entry>);
     } else {
         SlicedStream<entry> stream(work, place(), p, depth, steps, shared);
+        if (work.beta != 0) bring_all_old();
         multiply_all([&] { stream.advance(); });
     }
     finish_tile<entry>(work, place(), shared);
@@ -291,11 +312,12 @@ inline void launch_gemm_sliced(device::Stream stream, const SlicedKernel& kernel
     };
     const dim3 grid(work.cut.units() * (batch ? batch->count : 1),
                     tiles(work.c.rows, s.tile.block_m), tiles(work.c.columns, s.tile.block_n));
+    const unsigned ranks = work.cluster ? work.cut.ranks() : 1;
+    const std::size_t own = work.cluster ? kernel.shared_of_cluster : kernel.shared;
+    const std::size_t old = work.beta != 0 ? s.vectors() * sizeof(float[4]) : 0;
     const auto launch = [&](auto of_entry, const auto&... given) {
-        device::launch_even_clusters("gemm", of_entry, grid, work.cluster ? work.cut.ranks() : 1,
-                                     s.threads(),
-                                     work.cluster ? kernel.shared_of_cluster : kernel.shared,
-                                     stream, work, given..., leaves_places(grid));
+        device::launch_even_clusters("gemm", of_entry, grid, ranks, s.threads(), own + old, stream,
+                                     work, given..., leaves_places(grid));
     };
     if (batch)
         launch(kernel.batched, *batch);

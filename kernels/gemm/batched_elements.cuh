@@ -108,6 +108,24 @@ class ElementLoader {
     int p_, k_apart_, step_;
 };
 
+inline constexpr int elements_group = 8;  // of GemmRaster
+
+/// Where a tile begins, and what its block multiplies: the last tile of several is moved up so that
+/// all of its rows and columns exist; it leaves to C what others do not.
+struct ElementsPlace {
+    std::int64_t i, j, first_i, first_j;
+
+    __device__ __forceinline__ ElementsPlace(const GemmBatch<float>& x, std::int64_t i,
+                                             std::int64_t j, int rows, int columns)
+        : i(i), j(j), first_i(moved(i, rows, x.m())), first_j(moved(j, columns, x.n())) {}
+
+  private:
+    static __device__ __forceinline__ std::int64_t moved(std::int64_t first, int extent,
+                                                         std::int64_t end) {
+        return first + extent <= end ? first : end > extent ? end - extent : 0;
+    }
+};
+
 template <GemmTile of_block, ElementCopies with>
 struct GemmElements {
     static constexpr GemmTile t = of_block;
@@ -115,19 +133,12 @@ struct GemmElements {
     using LoaderA = ElementLoader<t.block_m, t.block_k, t.threads(), with.ahead>;
     using LoaderB = ElementLoader<t.block_n, t.block_k, t.threads(), with.ahead>;
     using Tile = ThreadTile<float, t>;
-    using Raster = GemmRaster<t.block_m, t.block_n, 8>;
+    using Raster = GemmRaster<t.block_m, t.block_n, elements_group>;
 
-    /// Where the block's tile begins, and what it multiplies: the last tile of several is moved up
-    /// so that all of its rows and columns exist; it leaves to C what others do not.
-    struct Place {
-        std::int64_t i, j, first_i, first_j;
-    };
-    static __device__ __forceinline__ Place place(const GemmBatch<float>& x, std::int64_t tile) {
-        const auto moved = [](std::int64_t first, int extent, std::int64_t end) {
-            return first + extent <= end ? first : end > extent ? end - extent : 0;
-        };
+    static __device__ __forceinline__ ElementsPlace place(const GemmBatch<float>& x,
+                                                          std::int64_t tile) {
         const auto [i, j] = Raster(x.m(), x.n()).corner_in_32_bits(static_cast<unsigned>(tile));
-        return {i, j, moved(i, t.block_m, x.m()), moved(j, t.block_n, x.n())};
+        return {x, i, j, t.block_m, t.block_n};
     }
     static constexpr int part = Tile::lane_rows * t.lanes_m();  // of a warp's rows of C
     static constexpr int pitch = t.warp_n + 4;
@@ -136,10 +147,19 @@ struct GemmElements {
         typename LoaderA::Tile a[t.stages];
         typename LoaderB::Tile b[t.stages];
     };
+    static constexpr int warps = t.threads() / 32;
     union Shared {
         Stages stages;
-        float sums[t.threads() / 32][part][pitch];  // on their way to C
+        float sums[warps][part][pitch];  // on their way to C
     };
+    /// The same where C is read.
+    struct SharedAndOld {
+        Shared own;
+        alignas(16) float old[warps][t.warp_m][t.warp_n];
+    };
+    static constexpr std::size_t shared_bytes(float beta) {
+        return beta == 0 ? sizeof(Shared) : sizeof(SharedAndOld);
+    }
 };
 
 /// C = alpha sums + beta C, along C's rows: a part of each warp's rows after the other goes by way
@@ -170,6 +190,21 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
                   (place.j + beyond) * c.column_stride;
     const std::int64_t next = 32 * c.column_stride;
     __syncthreads();
+    const auto there = [&](int q) { return static_cast<unsigned>(beyond + 32 * q) < columns; };
+    const auto old = [&]() -> auto& {
+        return device::large_shared<typename Elements::SharedAndOld>().old[warp];
+    };
+    if (x.beta != 0) {  // C's old elements: all are asked for at once
+        const device::SharedPointer<float> to(&old()[0][lane]);
+        const float* from = line;
+#pragma unroll(across == 1 ? 4 : 1)
+        for (int i = 0; i < t.warp_m; ++i, from += c.row_stride)
+#pragma unroll
+            for (int q = 0; q < across; ++q)
+                if (static_cast<unsigned>(below + i) < rows && there(q))
+                    device::copy_async<1>(to + (i * t.warp_n + 32 * q), from + q * next);
+        device::close_copy_group();
+    }
 #pragma unroll 1
     for (int now = 0; now < parts; ++now) {
         tile.visit_vectors(thread, [&](int i, int j, const float(&four)[4]) {
@@ -180,36 +215,39 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
             device::store_vector(&sums[i - warp_row - now * part][j - warp_column], scaled);
         });
         __syncwarp();
-        const auto leave = [&](auto reads) {
-            const float* from = &sums[0][lane];
+        if (x.beta != 0) {
+            device::wait_for_copies<0>();
+            __syncwarp();
 #pragma unroll 1
-            for (int i = 0; i < part; i += beside) {
+            for (int e = 4 * lane; e < part * t.warp_n; e += 4 * 32) {
+                float* const to = &sums[e / t.warp_n][e % t.warp_n];
+                float values[4], before[4];
+                device::load_vector(values, to);
+                device::load_vector(before, &old()[now * part][0] + e);
 #pragma unroll
-                for (int r = 0; r < beside; ++r) {
-                    if (static_cast<unsigned>(below + r) < rows) {
-                        float values[across];
-#pragma unroll
-                        for (int q = 0; q < across; ++q)
-                            values[q] = from[r * Elements::pitch + 32 * q];
-#pragma unroll
-                        for (int q = 0; q < across; ++q)
-                            if (reads && static_cast<unsigned>(beyond + 32 * q) < columns)
-                                device::multiply_add(values[q], x.beta, line[q * next]);
-#pragma unroll
-                        for (int q = 0; q < across; ++q)
-                            if (static_cast<unsigned>(beyond + 32 * q) < columns)
-                                line[q * next] = values[q];
-                    }
-                    line += c.row_stride;
-                }
-                from += beside * Elements::pitch;
-                below += beside;
+                for (int q = 0; q < 4; ++q) device::multiply_add(values[q], x.beta, before[q]);
+                device::store_vector(to, values);
             }
-        };
-        if (x.beta == 0)
-            leave(std::false_type());
-        else
-            leave(std::true_type());
+            __syncwarp();
+        }
+        const float* from = &sums[0][lane];
+#pragma unroll 1
+        for (int i = 0; i < part; i += beside) {
+#pragma unroll
+            for (int r = 0; r < beside; ++r) {
+                if (static_cast<unsigned>(below + r) < rows) {
+                    float values[across];
+#pragma unroll
+                    for (int q = 0; q < across; ++q) values[q] = from[r * Elements::pitch + 32 * q];
+#pragma unroll
+                    for (int q = 0; q < across; ++q)
+                        if (there(q)) line[q * next] = values[q];
+                }
+                line += c.row_stride;
+            }
+            from += beside * Elements::pitch;
+            below += beside;
+        }
         __syncwarp();
     }
 }
@@ -228,7 +266,8 @@ __device__ __forceinline__ void multiply_elements(const GemmBatch<float>& x,
                                                   const ElementsWork& work, Leave&& leave,
                                                   int of_chain = 0) {
     constexpr GemmTile t = Elements::t;
-    auto& shared = device::large_shared<typename Elements::Shared>();
+    auto& shared = x.beta == 0 ? device::large_shared<typename Elements::Shared>()
+                               : device::large_shared<typename Elements::SharedAndOld>().own;
     const auto place = Elements::place(x, work.tile);
     const auto operand = [&](const auto& matrices, std::int64_t stride) {
         auto view = matrices.at(work.e);
@@ -346,7 +385,7 @@ void launch_gemm_batched_elements(device::Stream stream, const GemmBatch<float>&
     const std::int64_t blocks = typename Elements::Raster(x.m(), x.n()).blocks();
     device::launch_evenly("gemm", gemm_batched_elements<entry>,
                           dim3(device::grid(blocks, "gemm"), static_cast<unsigned>(x.count)),
-                          Elements::t.threads(), sizeof(typename Elements::Shared), stream, x);
+                          Elements::t.threads(), Elements::shared_bytes(x.beta), stream, x);
 }
 
 }  // namespace tinyblas

@@ -113,14 +113,42 @@ struct GemmPiecesBlock {
             const auto from = is_b ? piece(work.x.b, p, k * n) : piece(work.x.a, p, m * k);
             T* const to =
                 room + from.shift() + (is_b ? plan.of_b + p * plan.b_apart : p * plan.a_apart);
-            if (task == from.copy_task) {
-                device::arrive_expecting(arrival, from.inner_bytes());
-                if (from.inner() > 0)
-                    device::copy_bulk(device::SharedPointer<T>(to + from.first()).address(),
-                                      from.data + from.first(), from.inner_bytes(), arrival);
-            } else if (const int e = from.outer(task); e >= 0) {
-                to[e] = __ldg(from.data + e);
-            }
+            bring(from, task, to, arrival);
+        }
+    }
+    /// The same for C's old elements, in the place of A and B.
+    __device__ __forceinline__ void bring_old(device::SharedAddress arrival) const {
+        constexpr int tasks = GemmPiece<T>::tasks;
+        const GemmPiecesPlan& plan = work.plan;
+        const int size = static_cast<int>(work.x.m()) * static_cast<int>(work.x.n());
+#pragma unroll 1
+        for (int at = static_cast<int>(threadIdx.x); at < tasks * pieces();
+             at += static_cast<int>(blockDim.x)) {
+            const int p = at / tasks;
+            const auto from = piece(work.x.c, p, size);
+            bring(from, at % tasks, room + (plan.of_old + p * plan.c_apart + from.shift()),
+                  arrival);
+        }
+    }
+    /// Asks the L2 cache for them.
+    __device__ __forceinline__ void announce_old() const {
+        const int size = static_cast<int>(work.x.m()) * static_cast<int>(work.x.n());
+        const int p = static_cast<int>(threadIdx.x);
+        if (p >= pieces()) return;
+        const auto from = piece(work.x.c, p, size);
+        if (from.inner() > 0) device::announce(from.data + from.first(), from.inner_bytes());
+    }
+
+    template <class Element>
+    static __device__ __forceinline__ void bring(const GemmPiece<Element>& from, int task, T* to,
+                                                 device::SharedAddress arrival) {
+        if (task == from.copy_task) {
+            device::arrive_expecting(arrival, from.inner_bytes());
+            if (from.inner() > 0)
+                device::copy_bulk(device::SharedPointer<T>(to + from.first()).address(),
+                                  from.data + from.first(), from.inner_bytes(), arrival);
+        } else if (const int e = from.outer(task); e >= 0) {
+            to[e] = device::load_fresh(from.data + e);
         }
     }
 
@@ -188,16 +216,18 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     const GemmBatch<T>& x = work.x;
     const GemmPiecesPlan& plan = work.plan;
     const GemmPiecesBlock<T> block(work);
-    const device::SharedAddress arrival =
-        device::SharedPointer<std::uint64_t>(&device::shared<struct Arrival, std::uint64_t>())
-            .address();
+    auto& arrivals = device::shared<struct Arrivals, std::uint64_t[2]>();
+    const device::SharedAddress arrival = device::SharedPointer<std::uint64_t>(arrivals).address();
+    const device::SharedAddress arrival_of_old = arrival + sizeof arrivals[0];
     if (threadIdx.x == 0) {
         device::make_barrier(arrival, static_cast<unsigned>(block.pieces_of_both()));
+        device::make_barrier(arrival_of_old, static_cast<unsigned>(block.pieces()));
         device::publish_barriers();
         begin_in_turn(static_cast<unsigned>(plan.at_once));
     }
     __syncthreads();
     block.bring(arrival);
+    if (plan.reads_c()) block.announce_old();
 
     const GemmPiecesLane<T> lane(block, threadIdx.x);
     device::SharedAddress a_at[t.share_m], b_at[t.share_n];
@@ -261,6 +291,7 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     const GemmPiecesLane<T> own(block, device::opaque(threadIdx.x));
     T* const c = block.matrix(x.c, own.g, plan.c_apart);
     const device::SharedPointer<T> first(c + (own.row * n + own.column));
+    const int columns_left = n - own.column;
     unsigned apart[t.share_n];
 #pragma unroll
     for (int j = 0; j < t.share_n; ++j)
@@ -268,20 +299,22 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
                                   static_cast<unsigned>(sizeof(T)));
 #pragma unroll
     for (int i = 0; i < t.share_m; ++i) {
-        const int columns = own.idle || own.row + i * plan.lanes_m >= m ? 0 : n;
+        const int columns = own.idle || own.row + i * plan.lanes_m >= m ? 0 : columns_left;
         const device::SharedAddress line = device::opaque((first + i * plan.lanes_m * n).address());
 #pragma unroll
         for (int j = 0; j < t.share_n; ++j)
-            if (own.column + j * plan.lanes_n < columns)
-                device::store_element(line + apart[j], sums[i][j]);
+            if (j * plan.lanes_n < columns) device::store_element(line + apart[j], sums[i][j]);
     }
-    if (x.beta != T(0)) {
+    if (plan.reads_c()) {
+        device::publish_shared_to_copies();
+        __syncthreads();  // sums are stored, so nothing that makes them is still to be loaded
+        block.bring_old(arrival_of_old);
         __syncthreads();
-        const T* const before = x.c.data(block.first + own.g);
+        device::wait_for_phase(arrival_of_old, 0);
         if (!own.idle)
-#pragma unroll 4
+#pragma unroll 1
             for (int e = own.number; e < m * n; e += plan.lanes())
-                device::multiply_add(c[e], x.beta, before[e]);
+                device::multiply_add(c[e], x.beta, c[e + plan.of_old]);
     }
     device::publish_shared_to_copies();
     __syncthreads();
@@ -291,8 +324,9 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
 template <class T, int entry>
 void launch_gemm_batched_pieces(device::Stream stream, const GemmBatch<T>& x) {
     const bool b_shared = !x.b.pointers && x.b.stride == 0;
-    const GemmPiecesPlan plan = plan_gemm_pieces(entry, x.m(), x.n(), x.k(),
-                                                 gemm_pieces(x) == GemmPieces::together, b_shared);
+    const GemmPiecesPlan plan =
+        plan_gemm_pieces(entry, x.m(), x.n(), x.k(), gemm_pieces(x) == GemmPieces::together,
+                         b_shared, x.beta != T(0));
     const unsigned blocks = device::grid((x.count + plan.each - 1) / plan.each, "gemm");
     const GemmPiecesWork<T> work = {x, plan, Divisor(static_cast<unsigned>(plan.lanes())),
                                     Divisor(static_cast<unsigned>(plan.lanes_n)),

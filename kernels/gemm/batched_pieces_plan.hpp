@@ -44,27 +44,31 @@ inline constexpr GemmPiecesTile gemm_pieces_table[] = {
 inline constexpr int gemm_pieces_entries = std::size(gemm_pieces_table);
 
 /// How many products a block makes, and where their matrices lie in its shared memory, in elements:
-/// those of A from 0 on, those of B from of_b on, then those of C from 0 on. Before each piece up
-/// to 16 bytes are free, so that it begins as far from a multiple of 16 as in memory.
+/// those of A from 0 on, those of B from of_b on, then those of C from 0 on and, if it is read, its
+/// old ones from of_old on. Before each piece up to 16 bytes are free, so that it begins as far
+/// from a multiple of 16 as in memory.
 struct GemmPiecesPlan {
     int entry = -1;                // of gemm_pieces_table; -1: no block has room
     int each = 0;                  // products a block
     int lanes_m = 0, lanes_n = 0;  // threads a product
-    int a_apart = 0, b_apart = 0, c_apart = 0, of_b = 0;
+    int a_apart = 0, b_apart = 0, c_apart = 0, of_b = 0, of_old = 0;
     int bytes = 0;          // of shared memory
     int at_once = 0;        // blocks that a multiprocessor holds
     bool together = false;  // a block's matrices of an operand are one piece
 
     constexpr bool b_shared() const { return b_apart == 0; }  // all products have the same B
+    constexpr bool reads_c() const { return of_old > 0; }
     constexpr int lanes() const { return lanes_m * lanes_n; }
     constexpr int threads() const { return (each * lanes() + 31) / 32 * 32; }
 };
 
 /// The plan for tiles of `entry`. `together`: from product to product there is no gap.
 constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_t n, std::int64_t k,
-                                          bool together, bool b_shared = false) {
+                                          bool together, bool b_shared = false,
+                                          bool reads_c = false) {
     constexpr std::int64_t longest = 1024;
-    constexpr int least_bytes = 6 << 10, most_bytes = 72 << 10;  // that a block wants, and can have
+    // That a block wants, and can have; with C's old elements twice as many.
+    constexpr int least_bytes = 6 << 10, most_bytes = 72 << 10;
     if (m < 1 || n < 1 || k < 1 || m > longest || n > longest || k > longest) return {};
     const GemmPiecesTile& t = gemm_pieces_table[entry];
     const int size = size_of(t.type), vector = 16 / size;
@@ -93,12 +97,15 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
     const int operands = plan.of_b + room((b_shared ? 1 : plan.each) * plan.b_apart);
     if (b_shared) plan.b_apart = 0;
     const int sums = room(plan.each * plan.c_apart);
-    plan.bytes = (operands > sums ? operands : sums) * size;
+    const auto bytes = [&](int of_c) { return (operands > of_c ? operands : of_c) * size; };
+    if (bytes(sums) > most_bytes) return {};
+    if (reads_c) plan.of_old = sums;
+    plan.bytes = bytes(reads_c ? 2 * sums : sums);
     constexpr int shared = 228 << 10, besides = 1 << 10;  // bytes: of all blocks, of each
     const int by_shared = shared / (plan.bytes + besides);
     const int by_registers = t.threads * t.min_blocks / plan.threads();
     plan.at_once = by_shared < by_registers ? by_shared : by_registers;
-    return plan.bytes <= most_bytes ? plan : GemmPiecesPlan{};
+    return plan;
 }
 
 /// In how many turns a warp loads an element of A (`of_a`) or B for each lane: as many as there are

@@ -227,19 +227,26 @@ __global__ void __launch_bounds__(skinny_batch_threads, skinny_batch_table[entry
         const unsigned product = work.by_groups.quotient(group);
         const int row = work.first_row(group - product * work.groups);
         float* to = x.c.data(product) + row * c.row_stride + j * c.column_stride;
-        if (work.a_along_rows && c.row_stride == 1 &&
-            reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
-            float all[edge];
-            if (x.beta != 0) device::load_vector(all, to);
+        const std::int64_t to_next = apart * c.row_stride;
+        const bool as_vector = work.a_along_rows && c.row_stride == 1 &&
+                               reinterpret_cast<std::uintptr_t>(to) % 16 == 0;
+        float all[edge] = {};
+        if (x.beta != 0) {  // all are asked for before one is written
+            if (as_vector)
+                device::load_vector(all, to);
+            else
 #pragma unroll
-            for (int i = 0; i < edge; ++i) store(all[i], x.alpha, values[i], x.beta);
+                for (int i = 0; i < edge; ++i)
+                    if (row + i * apart < m) all[i] = to[i * to_next];
+        }
+#pragma unroll
+        for (int i = 0; i < edge; ++i) store(all[i], x.alpha, values[i], x.beta);
+        if (as_vector)
             device::store_vector(to, all);
-        } else {
+        else
 #pragma unroll
             for (int i = 0; i < edge; ++i)
-                if (row + i * apart < m)
-                    store(to[i * apart * c.row_stride], x.alpha, values[i], x.beta);
-        }
+                if (row + i * apart < m) to[i * to_next] = all[i];
     }
 }
 

@@ -55,14 +55,17 @@ template <class T, int entry, bool a_along_k, bool b_along_k>
 using GemmBatchSums = std::conditional_t<std::is_same_v<T, float>, GemmBatchThreadTile<entry>,
                                          GemmBatchWarpTile<entry, a_along_k, b_along_k>>;
 
+/// Whether C's old elements can be read as vectors, all of a thread's at once: nothing tells the
+/// compiler that those lie apart from what it writes. Floats' sums leave no registers for it.
+template <class T>
+inline constexpr bool reads_vectors = sizeof(T) == sizeof(double);
+
 /// C leaves 16 bytes at a time. `inside`: whether the thread has a C at all.
 template <class Sums, class T>
 __device__ __forceinline__ void store_vectors(const Sums& sums, const MatrixView<T>& c, bool inside,
                                               T alpha, T beta) {
     constexpr int vector = 16 / sizeof(T);
-    if (sizeof(T) == sizeof(double) && beta != T(0)) {
-        // All that is read of C is read before anything is written: nothing tells the compiler that
-        // they lie apart.
+    if (reads_vectors<T> && beta != T(0)) {
         T old[Sums::vectors][vector] = {};
         sums.visit([&](int number, int i, int j, const auto&) {
             if (inside && i < c.rows && j < c.columns) device::load_vector(old[number], &c(i, j));
@@ -73,8 +76,9 @@ __device__ __forceinline__ void store_vectors(const Sums& sums, const MatrixView
             if (inside && i < c.rows && j < c.columns) device::store_vector(&c(i, j), old[number]);
         });
     } else if (inside) {
-        sums.visit(
-            [&](int, int i, int j, const auto& acc) { store_row(c, i, j, alpha, acc, beta); });
+        sums.visit([&](int, int i, int j, const auto& acc) {
+            store_row(c, i, j, alpha, acc, reads_vectors<T> ? beta : T(0));
+        });
     }
 }
 
@@ -87,9 +91,22 @@ __device__ __forceinline__ void store_rows(const Sums& sums, const MatrixView<T>
     sums.visit([&](int, int i, int j, const auto& acc) { device::store_vector(&tile[i][j], acc); });
     __syncthreads();
     const int j = thread % edge;
-    if (inside && j < c.columns)
-        for (int i = thread / edge; i < c.rows; i += threads / edge)
-            store(c(i, j), alpha, tile[i][j], beta);
+    if (!inside || j >= c.columns) return;
+    constexpr int apart = threads / edge, at_once = sizeof(T) == sizeof(float) ? 4 : 2;  // rows
+    static_assert(edge % (apart * at_once) == 0);
+#pragma unroll 1
+    for (int i = thread / edge; i < c.rows; i += at_once * apart) {
+        T old[at_once] = {};
+        if (beta != T(0))  // as many are asked for before one is written
+#pragma unroll
+            for (int r = 0; r < at_once; ++r)
+                if (i + r * apart < c.rows) old[r] = c(i + r * apart, j);
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) {
+            store(old[r], alpha, tile[i + r * apart][j], beta);
+            if (i + r * apart < c.rows) c(i + r * apart, j) = old[r];
+        }
+    }
 }
 
 /// The table's, or where the assembler needs more registers, one less.
@@ -167,7 +184,7 @@ __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
         bool vectors = c.column_stride == 1 && c.row_stride % vector == 0 &&
                        columns % vector == 0 && reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
         if (!alone) vectors = __syncthreads_or(!vectors) == 0;
-        if (vectors)
+        if (vectors && (reads_vectors<T> || x.beta == 0))
             store_vectors(sums, c, inside, x.alpha, x.beta);
         else
             store_rows<each>(sums, c, inside, x.alpha, x.beta,

@@ -4,6 +4,8 @@
 //   operands' tiles, in stages  |  sums set aside for which a thread has no registers
 //   then, in their place:       |
 //   sums of slice 0, 1, ...     |
+//
+// and behind all else C's old elements, if it is read.
 #pragma once
 
 #include "sliced_loader.cuh"
@@ -39,6 +41,15 @@ template <int entry>
 struct SlicedClusterShared {
     SlicedShared<entry> own;
     SlicedReceived<entry> received;
+};
+
+/// Either of them where C is read.
+template <int entry, class Shared>
+struct SlicedAndOld {
+    static constexpr GemmTile t = sliced_table[entry].tile.tile;
+    static_assert(sizeof(Shared) % 16 == 0);
+    Shared own;
+    float old[t.block_m * t.block_n];
 };
 
 /// Where four sums of a row are in a slice's room. What four lanes above each other store at once

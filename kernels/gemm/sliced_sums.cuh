@@ -81,10 +81,11 @@ __device__ __forceinline__ void meet() {
 }
 
 /// Called by all threads of a block that multiply: vectors first ... last - 1 of its unit's sums,
-/// which value(sum, number) makes, become a part of C, or are left for another block.
+/// which value(sum, number) makes, become a part of C, or are left for another block. `old`: C's
+/// old elements, if it is read.
 template <int entry, class Value>
 __device__ __forceinline__ void finish_parts(const SlicedWork& work, const SlicedPlace& at,
-                                             int first, int last, Value value) {
+                                             int first, int last, const float* old, Value value) {
     constexpr SlicedTile t = sliced_table[entry].tile;
     constexpr std::int64_t tile_size = t.vectors() * 4;
     const SlicedCut& cut = work.cut;
@@ -99,7 +100,25 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
     };
     const auto put = [&](const float(&sum)[4], int number) {
         const SlicedVector<entry> v(number, by_column);
-        store_row(work.c, at.i + v.row, at.j + v.column, work.alpha, sum, work.beta);
+        float values[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) values[e] = work.alpha * sum[e];
+        if (work.beta != 0) {
+            float before[4];
+            device::load_vector(before, old + v.row * t.tile.block_n + v.column);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) device::multiply_add(values[e], work.beta, before[e]);
+        }
+        const MatrixView<float>& c = work.c;
+        const std::int64_t i = at.i + v.row, j = at.j + v.column;
+        if (i >= c.rows) return;
+        float* const to = &c(i, j);
+        if (as_vector(c, j, to))
+            device::store_vector(to, values);
+        else
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                if (j + e < c.columns) to[e * c.column_stride] = values[e];
     };
     if (!work.through_memory())
         return each([&](float(&sum)[4], int number) {

@@ -81,15 +81,20 @@ __global__ void __launch_bounds__(stream_k_table[entry].tile.threads(),
 
 inline constexpr int stream_k_sums_warps = 8, stream_k_sums_at_once = 4;  // of a block; pieces
 
+/// The tiles of a product.
+struct StreamKTiles {
+    int rows, columns;          // of a tile
+    std::int64_t down, across;  // so many
+    Divisor by_columns{static_cast<unsigned>(columns)};
+};
+
 /// C = alpha times the sum of each tile's pieces + beta C, where it has several; by groups of
 /// 2^group_log2 warps.
-template <int entry>
 __global__ void __launch_bounds__(32 * stream_k_sums_warps)
-    gemm_stream_k_sums(GemmBatch<float> x, StreamK work, const float* sums, int group_log2) {
-    using Elements = StreamKElements<entry>;
-    constexpr GemmTile t = Elements::t;
+    gemm_stream_k_sums(GemmBatch<float> x, StreamK work, StreamKTiles tiles, const float* sums,
+                       int group_log2) {
     constexpr int at_once = stream_k_sums_at_once, of_group = 128, own = of_group / 32;
-    constexpr std::int64_t size = t.block_m * t.block_n;
+    const std::int64_t size = tiles.rows * tiles.columns;
     using Sums = float[stream_k_sums_warps][of_group];
     auto& shared = device::shared<struct StreamKSums, Sums>();
     device::let_dependents_start();
@@ -98,7 +103,10 @@ __global__ void __launch_bounds__(32 * stream_k_sums_warps)
     const unsigned number = blockIdx.y, first_block = work.first_block(number);
     const int pieces = static_cast<int>(work.last_block(number) - first_block) + 1;
     const StreamKTile tile(work, number);
-    const auto place = Elements::place(x, tile.tile());
+    const auto [down, across] = GemmRaster<1, 1, elements_group>(tiles.down, tiles.across)
+                                    .corner_in_32_bits(static_cast<unsigned>(tile.tile()));
+    const ElementsPlace place(x, down * tiles.rows, across * tiles.columns, tiles.rows,
+                              tiles.columns);
     const int first =
         static_cast<int>(blockIdx.x) * of_block + (warp >> group_log2) * of_group + lane;
     const int part = warp & (warps - 1);
@@ -133,8 +141,10 @@ __global__ void __launch_bounds__(32 * stream_k_sums_warps)
     const MatrixView<float> c = x.c.at(tile.e());
 #pragma unroll
     for (int q = 0; q < own; ++q) {
-        const std::int64_t row = place.first_i + (first + 32 * q) / t.block_n;
-        const std::int64_t column = place.first_j + (first + 32 * q) % t.block_n;
+        const auto at = static_cast<unsigned>(first + 32 * q);
+        const unsigned i = tiles.by_columns.quotient(at);
+        const std::int64_t row = place.first_i + i;
+        const std::int64_t column = place.first_j + (at - i * static_cast<unsigned>(tiles.columns));
         if (row >= place.i && row < c.rows && column >= place.j && column < c.columns)
             store(c(row, column), x.alpha, sum[q], x.beta);
     }
@@ -146,7 +156,7 @@ void launch_gemm_stream_k(device::Stream stream, const GemmBatch<float>& x, cons
     using Elements = StreamKElements<entry>;
     constexpr GemmTile t = Elements::t;
     device::launch_evenly("gemm", gemm_stream_k<entry>, dim3(work.blocks()), t.threads(),
-                          sizeof(typename Elements::Shared), stream, x, work, sums);
+                          Elements::shared_bytes(x.beta), stream, x, work, sums);
     if (!work.cuts()) return;
     constexpr unsigned of_block = 128 * stream_k_sums_warps, size = t.block_m * t.block_n;
     const unsigned tiles = work.tiles_of_all(), most = (work.steps - 2) / work.each + 2;  // pieces
@@ -157,8 +167,10 @@ void launch_gemm_stream_k(device::Stream stream, const GemmBatch<float>& x, cons
            (most > unsigned{stream_k_sums_at_once} << group_log2 ||
             blocks() * tiles < 2 * gemm_multiprocessors))
         ++group_log2;
-    device::launch_dependent("gemm", gemm_stream_k_sums<entry>, dim3(blocks(), tiles),
+    const typename Elements::Raster raster(x.m(), x.n());
+    device::launch_dependent("gemm", gemm_stream_k_sums, dim3(blocks(), tiles),
                              32 * stream_k_sums_warps, stream, x, work,
+                             StreamKTiles{t.block_m, t.block_n, raster.tiles_m, raster.tiles_n},
                              static_cast<const float*>(sums), group_log2);
 }
 

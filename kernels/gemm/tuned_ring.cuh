@@ -473,12 +473,25 @@ class GemmRingSums {
         // Of elements, a warp's four rows of eight lie in different banks.
         constexpr int pitch = t.warp_n + (!b_along_k ? 4 : a_along_k ? 8 : 2);
         constexpr int tile = t.warp_m * pitch;
-        static_assert(t.warp_n == 32 && t.multipliers() / 32 * tile <= sizeof shared.a / 4);
+        static_assert(t.warp_n == 32 && t.multipliers() / 32 * tile <= sizeof shared.a / 4 &&
+                      t.block_m * t.block_n <= sizeof shared.b / 4);
         const int warp = thread / 32, lane = thread % 32;
         float* const own = &shared.a[0][0] + warp * tile;
         float* const first = own + (lane_m(thread) * (a_along_k ? 1 : 4) * pitch +
                                     lane_n(thread) * (b_along_k ? 1 : 4));
+        i += warp / t.warps_n() * t.warp_m;
+        j += warp % t.warps_n() * t.warp_n + lane;
+        auto left = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);  // rows
+        float* to = &c(i, j);
+        float* old = &shared.b[0][0] + warp * (t.warp_m * t.warp_n) + lane;
         device::role_barrier(1, t.multipliers());  // no one reads stages any more
+        if (beta != 0 && j < c.columns) {          // C's old elements, all at once
+            const device::SharedPointer<float> there(old);
+            const float* at = to;
+#pragma unroll 2
+            for (int r = 0; r < t.warp_m; ++r, at += c.row_stride)
+                if (r < left) device::copy_async<1>(there + r * t.warp_n, at, 1);
+        }
 #pragma unroll
         for (int r = 0; r < m; ++r) {
             if constexpr (b_along_k) {
@@ -489,28 +502,19 @@ class GemmRingSums {
             }
         }
         __syncwarp();
-        i += warp / t.warps_n() * t.warp_m;
-        j += warp % t.warps_n() * t.warp_n + lane;
         if (j >= c.columns) return;
-        auto left = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);  // rows
+        if (beta != 0) {
+            device::close_copy_group();
+            device::wait_for_copies<0>();
+        }
         const float* from = own + lane;
-        float* to = &c(i, j);
         constexpr int at_once = 8;
 #pragma unroll 1
-        for (; left > 0; left -= at_once, from += at_once * pitch) {
-            float old[at_once] = {};
-            if (beta != 0) {
-                const float* at = to;
-#pragma unroll
-                for (int r = 0; r < at_once; ++r) {
-                    if (r < left) old[r] = device::load_fresh(at);
-                    at = device::opaque(at + c.row_stride);
-                }
-            }
+        for (; left > 0; left -= at_once, from += at_once * pitch, old += at_once * t.warp_n) {
 #pragma unroll
             for (int r = 0; r < at_once; ++r) {
                 float value = from[r * pitch];
-                if (beta != 0) device::multiply_add(value, beta, old[r]);
+                if (beta != 0) device::multiply_add(value, beta, old[r * t.warp_n]);
                 if (r < left) device::store_global(to, value);
                 to = device::opaque(to + c.row_stride);
             }
