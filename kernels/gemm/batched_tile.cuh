@@ -55,31 +55,22 @@ template <class T, int entry, bool a_along_k, bool b_along_k>
 using GemmBatchSums = std::conditional_t<std::is_same_v<T, float>, GemmBatchThreadTile<entry>,
                                          GemmBatchWarpTile<entry, a_along_k, b_along_k>>;
 
-/// Whether C's old elements can be read as vectors, all of a thread's at once: nothing tells the
-/// compiler that those lie apart from what it writes. Floats' sums leave no registers for it.
-template <class T>
-inline constexpr bool reads_vectors = sizeof(T) == sizeof(double);
-
 /// C leaves 16 bytes at a time. `inside`: whether the thread has a C at all.
 template <class Sums, class T>
 __device__ __forceinline__ void store_vectors(const Sums& sums, const MatrixView<T>& c, bool inside,
                                               T alpha, T beta) {
     constexpr int vector = 16 / sizeof(T);
-    if (reads_vectors<T> && beta != T(0)) {
-        T old[Sums::vectors][vector] = {};
+    const auto there = [&](int i, int j) { return inside && i < c.rows && j < c.columns; };
+    T values[Sums::vectors][vector] = {};
+    if (beta != T(0))  // all of C is asked for before any of it is written
         sums.visit([&](int number, int i, int j, const auto&) {
-            if (inside && i < c.rows && j < c.columns) device::load_vector(old[number], &c(i, j));
+            if (there(i, j)) device::load_fresh(values[number], &c(i, j));
         });
-        sums.visit([&](int number, int i, int j, const auto& acc) {
+    sums.visit([&](int number, int i, int j, const auto& acc) {
 #pragma unroll
-            for (int q = 0; q < vector; ++q) store(old[number][q], alpha, acc[q], beta);
-            if (inside && i < c.rows && j < c.columns) device::store_vector(&c(i, j), old[number]);
-        });
-    } else if (inside) {
-        sums.visit([&](int, int i, int j, const auto& acc) {
-            store_row(c, i, j, alpha, acc, reads_vectors<T> ? beta : T(0));
-        });
-    }
+        for (int q = 0; q < vector; ++q) store(values[number][q], alpha, acc[q], beta);
+        if (there(i, j)) device::store_global(&c(i, j), values[number]);
+    });
 }
 
 /// C leaves along its rows, by way of `tile`, which nothing else uses any more.
@@ -92,7 +83,7 @@ __device__ __forceinline__ void store_rows(const Sums& sums, const MatrixView<T>
     __syncthreads();
     const int j = thread % edge;
     if (!inside || j >= c.columns) return;
-    constexpr int apart = threads / edge, at_once = sizeof(T) == sizeof(float) ? 4 : 2;  // rows
+    constexpr int apart = threads / edge, at_once = 4;  // rows
     static_assert(edge % (apart * at_once) == 0);
 #pragma unroll 1
     for (int i = thread / edge; i < c.rows; i += at_once * apart) {
@@ -184,7 +175,7 @@ __global__ void __launch_bounds__(gemm_batch_table[entry].threads(),
         bool vectors = c.column_stride == 1 && c.row_stride % vector == 0 &&
                        columns % vector == 0 && reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
         if (!alone) vectors = __syncthreads_or(!vectors) == 0;
-        if (vectors && (reads_vectors<T> || x.beta == 0))
+        if (vectors)
             store_vectors(sums, c, inside, x.alpha, x.beta);
         else
             store_rows<each>(sums, c, inside, x.alpha, x.beta,
