@@ -13,7 +13,7 @@
 // order for it, so that sums and operands meet in banks. Where a thread's elements lie is known
 // from the first one on, however the operand lies, so that a copy takes an addition and no test of
 // its own: a C's last tiles are moved up instead, and leave to it what others do not. C leaves
-// along its rows by way of the stages.
+// along its rows by way of the stages; its old elements, if it is read, come beside them.
 //
 // An element of C is one chain of multiply-adds in the order of k. The pieces of stream-k
 // (stream_k.cuh) are made here, too, in several chains each.

@@ -8,7 +8,8 @@
 //             [ p ]           [ . . . . . . . . ]      of B. Lines beyond C's are read as its last
 //             [ . ]           [ x . . x . . x . ]      ones, and not written.
 //
-// At the end sums take the place of A and B in shared memory. A sum is one chain in the order of k.
+// At the end sums take the place of A and B in shared memory, and so do C's old elements, if it is
+// read. A sum is one chain in the order of k.
 //
 // Limit: memory, up to n = 50 or so; then loads from shared memory, of one element a lane.
 #pragma once
@@ -139,6 +140,7 @@ struct GemmPiecesBlock {
         if (from.inner() > 0) device::announce(from.data + from.first(), from.inner_bytes());
     }
 
+    /// One of a piece's tasks.
     template <class Element>
     static __device__ __forceinline__ void bring(const GemmPiece<Element>& from, int task, T* to,
                                                  device::SharedAddress arrival) {

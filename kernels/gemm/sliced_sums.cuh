@@ -114,7 +114,7 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
         if (i >= c.rows) return;
         float* const to = &c(i, j);
         if (as_vector(c, j, to))
-            device::store_vector(to, values);
+            device::store_global(to, values);
         else
 #pragma unroll
             for (int e = 0; e < 4; ++e)
@@ -134,7 +134,7 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
                          (work.cluster ? at.rank * (cut.groups() + 1) : 0);
     each([&](float(&sum)[4], int number) {
         value(sum, number);
-        device::store_vector(slots + slot * tile_size + number * 4, sum);
+        device::store_global(slots + slot * tile_size + number * 4, sum);
     });
     auto& turn = device::shared<struct SlicedTurn, unsigned>();
     // Levels: ranks, if not merged; groups of `fan` parts; the groups.
@@ -156,7 +156,7 @@ __device__ __forceinline__ void finish_parts(const SlicedWork& work, const Slice
             if (end)
                 put(sum, number);
             else
-                device::store_vector(start + number * 4, sum);
+                device::store_global(start + number * 4, sum);
         });
         if (end) return;
         counters += groups;
