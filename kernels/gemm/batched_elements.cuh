@@ -200,9 +200,11 @@ __device__ __forceinline__ void leave_by_rows(typename Elements::Tile& tile,
 #pragma unroll(across == 1 ? 4 : 1)
         for (int i = 0; i < t.warp_m; ++i, from += c.row_stride)
 #pragma unroll
-            for (int q = 0; q < across; ++q)
-                if (static_cast<unsigned>(below + i) < rows && there(q))
-                    device::copy_async<1>(to + (i * t.warp_n + 32 * q), from + q * next);
+            for (int q = 0; q < across; ++q) {
+                const bool inside = static_cast<unsigned>(below + i) < rows && there(q);
+                device::copy_async<1>(to + (i * t.warp_n + 32 * q), from + q * next,
+                                      inside ? 1 : 0);
+            }
         device::close_copy_group();
     }
 #pragma unroll 1

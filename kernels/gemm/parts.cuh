@@ -85,9 +85,9 @@ __device__ __forceinline__ bool as_vector(const MatrixView<T>& c, std::int64_t j
            reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
 }
 
-/// Starts the copies of C's old elements, `rows` x `columns` from (i, j) on as far as there are so
-/// many, to `room`, row by row: before they are needed, so that no one waits for one after the
-/// other. Called by `threads` threads.
+/// Starts the copies of C's old elements, `rows` x `columns` from (i, j) on, to `room`, row by row,
+/// zeros for those that C does not have: before they are needed, so that no one waits for one after
+/// the other. Called by `threads` threads.
 template <int rows, int columns, int threads>
 __device__ __forceinline__ void bring_old(const MatrixView<float>& c, std::int64_t i,
                                           std::int64_t j, float* room, int thread) {
@@ -98,9 +98,9 @@ __device__ __forceinline__ void bring_old(const MatrixView<float>& c, std::int64
     for (int e = thread; e < rows * columns; e += threads) {
         const int row = by_column ? e % rows : e / columns;
         const int column = by_column ? e / rows : e % columns;
-        if (row < down && column < across)
-            device::copy_async<1>(device::SharedPointer<float>(room + row * columns + column),
-                                  from + row * c.row_stride + column * c.column_stride, 1);
+        const bool there = row < down && column < across;
+        device::copy_async<1>(device::SharedPointer<float>(room + row * columns + column),
+                              from + row * c.row_stride + column * c.column_stride, there ? 1 : 0);
     }
 }
 

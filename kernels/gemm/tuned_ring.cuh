@@ -490,7 +490,7 @@ class GemmRingSums {
             const float* at = to;
 #pragma unroll 2
             for (int r = 0; r < t.warp_m; ++r, at += c.row_stride)
-                if (r < left) device::copy_async<1>(there + r * t.warp_n, at, 1);
+                device::copy_async<1>(there + r * t.warp_n, at, r < left ? 1 : 0);
         }
 #pragma unroll
         for (int r = 0; r < m; ++r) {

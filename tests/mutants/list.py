@@ -384,7 +384,7 @@ MUTANTS = [
     Mutant("old elements of a C by columns lie by rows", "kernels/gemm/parts.cuh",
            "by_column ? e % rows : e / columns", "e / columns", SLICED, "test_gemm_sliced:*EveryPairOfStorages*"),
     Mutant("the ring takes a warp's first old row for all", "kernels/gemm/tuned_ring.cuh",
-           "copy_async<1>(there + r * t.warp_n, at, 1)", "copy_async<1>(there + r * t.warp_n, to, 1)",
+           "copy_async<1>(there + r * t.warp_n, at, r", "copy_async<1>(there + r * t.warp_n, to, r",
            "src/gemm_tuned_ring.cu", "test_gemm_ring:*"),
     # Matrix times vector
     Mutant("beta = 0 reads y", "kernels/gemm/parts.cuh",
