@@ -78,32 +78,6 @@ __device__ __forceinline__ void store_row(const MatrixView<T>& c, std::int64_t i
     }
 }
 
-/// Whether a row's `count` neighbours from `at` on, in column j, can be moved as 16 bytes.
-template <class T, int count = 16 / sizeof(T)>
-__device__ __forceinline__ bool as_vector(const MatrixView<T>& c, std::int64_t j, const T* at) {
-    return c.column_stride == 1 && j + count <= c.columns &&
-           reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
-}
-
-/// Starts the copies of C's old elements, `rows` x `columns` from (i, j) on, to `room`, row by row,
-/// zeros for those that C does not have: before they are needed, so that no one waits for one after
-/// the other. Called by `threads` threads.
-template <int rows, int columns, int threads>
-__device__ __forceinline__ void bring_old(const MatrixView<float>& c, std::int64_t i,
-                                          std::int64_t j, float* room, int thread) {
-    const bool by_column = c.row_stride == 1 && c.column_stride != 1;
-    const auto down = static_cast<int>(c.rows - i), across = static_cast<int>(c.columns - j);
-    const float* const from = &c(i, j);
-#pragma unroll 1
-    for (int e = thread; e < rows * columns; e += threads) {
-        const int row = by_column ? e % rows : e / columns;
-        const int column = by_column ? e / rows : e % columns;
-        const bool there = row < down && column < across;
-        device::copy_async<1>(device::SharedPointer<float>(room + row * columns + column),
-                              from + row * c.row_stride + column * c.column_stride, there ? 1 : 0);
-    }
-}
-
 /// For blocks that bring all they need before they multiply: of a grid's first ones, those that a
 /// multiprocessor holds at once, `at_once` of them, begin one after the other. So the first one's
 /// matrices come first, and are multiplied while the next ones' come; all asked for at once, they

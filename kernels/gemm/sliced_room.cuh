@@ -52,6 +52,25 @@ struct SlicedAndOld {
     float old[t.block_m * t.block_n];
 };
 
+/// Starts the copies of C's old elements, `rows` x `columns` from (i, j) on, to `room`, row by row,
+/// zeros for those that C does not have: before they are needed, so that no one waits for one after
+/// the other. Called by `threads` threads.
+template <int rows, int columns, int threads>
+__device__ __forceinline__ void bring_old(const MatrixView<float>& c, std::int64_t i,
+                                          std::int64_t j, float* room, int thread) {
+    const bool by_column = c.row_stride == 1 && c.column_stride != 1;
+    const auto down = static_cast<int>(c.rows - i), across = static_cast<int>(c.columns - j);
+    const float* const from = &c(i, j);
+#pragma unroll 1
+    for (int e = thread; e < rows * columns; e += threads) {
+        const int row = by_column ? e % rows : e / columns;
+        const int column = by_column ? e / rows : e % columns;
+        const bool there = row < down && column < across;
+        device::copy_async<1>(device::SharedPointer<float>(room + row * columns + column),
+                              from + row * c.row_stride + column * c.column_stride, there ? 1 : 0);
+    }
+}
+
 /// Where four sums of a row are in a slice's room. What four lanes above each other store at once
 /// lies four rows apart, of which every other one would meet in the same half of the banks: so two
 /// of the rows have their columns exchanged.

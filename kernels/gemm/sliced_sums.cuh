@@ -80,6 +80,13 @@ __device__ __forceinline__ void meet() {
         __syncthreads();
 }
 
+/// Whether a row's four neighbours from `at` on, in column j, can be stored as 16 bytes.
+__device__ __forceinline__ bool as_vector(const MatrixView<float>& c, std::int64_t j,
+                                          const float* at) {
+    return c.column_stride == 1 && j + 4 <= c.columns &&
+           reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
+}
+
 /// Called by all threads of a block that multiply: vectors first ... last - 1 of its unit's sums,
 /// which value(sum, number) makes, become a part of C, or are left for another block. `old`: C's
 /// old elements, if it is read.

@@ -381,7 +381,7 @@ MUTANTS = [
            "old + v.row * t.tile.block_n + v.column", "old + v.column", SLICED, "test_gemm_sliced:*EveryPairOfStorages*"),
     Mutant("sliced, a tile's old elements are not waited for", "kernels/gemm/4_sliced.cuh",
            "if (work.beta != 0) device::wait_for_copies<0>();", "", SLICED, "test_gemm_sliced:*EveryPairOfStorages*"),
-    Mutant("old elements of a C by columns lie by rows", "kernels/gemm/parts.cuh",
+    Mutant("old elements of a C by columns lie by rows", "kernels/gemm/sliced_room.cuh",
            "by_column ? e % rows : e / columns", "e / columns", SLICED, "test_gemm_sliced:*EveryPairOfStorages*"),
     Mutant("the ring takes a warp's first old row for all", "kernels/gemm/tuned_ring.cuh",
            "copy_async<1>(there + r * t.warp_n, at, r", "copy_async<1>(there + r * t.warp_n, to, r",
