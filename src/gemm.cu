@@ -76,6 +76,7 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
         case GemmKernel::naive: return launch(launch_gemm_naive<T>);
         case GemmKernel::tiled: return launch(launch_gemm_tiled<T>);
         case GemmKernel::gemv: return enqueue_as_gemv(context, call);
+        case GemmKernel::batched: return enqueue_gemm_slabs(context, call, call.plans.slabs);
         default: break;
     }
     if constexpr (std::is_same_v<T, float>) {
@@ -85,8 +86,6 @@ void enqueue_strict(Context& context, const GemmCall<T>& call) {
             return enqueue_gemm_pipelined(context, call, call.plans.pipelined);
         if (call.choice.kernel == GemmKernel::skinny)
             return enqueue_gemm_skinny(context, call, call.plans.skinny);
-        if (call.choice.kernel == GemmKernel::batched)
-            return enqueue_gemm_slabs(context, call, call.plans.slabs);
         if (gemm_table[call.choice.entry].tile.is_ring())
             return enqueue_gemm_tuned_ring(context, call);
     } else {

@@ -15,7 +15,9 @@
 #include "check.hpp"
 #include "gemm_batched.hpp"
 #include "gemm_batched_gemv.hpp"
+#include "gemm_batched_outer.hpp"
 #include "gemm_batched_skinny.hpp"
+#include "gemm_batched_tiles.hpp"
 #include "gemm_choice.hpp"
 #include "gemm_elements.hpp"
 #include "gemm_pieces.hpp"
@@ -28,32 +30,21 @@
 #include "kernels/gemm/batched_rows.cuh"
 #include "kernels/gemm/batched_square.cuh"
 #include "kernels/gemm/batched_tile.cuh"
-#include "launcher_table.hpp"
 #include "log.hpp"
 #include "memo.hpp"
 
 namespace tinyblas {
 namespace {
 
-/// The kernels of the entries of T for operands that lie so; none for the others.
-template <class T, bool a_along_k, bool b_along_k>
-constexpr auto tile_kernels = launcher_table<GemmBatchTileKernel<T>, gemm_batch_entries>(
-    []<int e>(std::integral_constant<int, e>) -> GemmBatchTileKernel<T> {
-        constexpr GemmBatchTile t = gemm_batch_table[e];
-        if constexpr (t.type == gemm_scalar<T> && (!t.turns || (a_along_k && !b_along_k)))
-            return make_gemm_batch_tile_kernel<T, e, a_along_k, b_along_k>();
-        return {};
-    });
-
+/// The kernel of an entry, for operands that lie so. The portable ones turn both as they come.
 template <class T>
-const GemmBatchTileKernel<T>& tile_kernel(const GemmBatch<T>& batch, int entry) {
-    const auto e = static_cast<std::size_t>(entry);
-    const bool as_it_lies = !gemm_batch_table[entry].turns;
-    const bool a_along_k = !as_it_lies || batch.a.first.column_stride == 1;
-    const bool b_along_k = as_it_lies && batch.b.first.column_stride != 1;
-    if (a_along_k)
-        return b_along_k ? tile_kernels<T, true, true>[e] : tile_kernels<T, true, false>[e];
-    return b_along_k ? tile_kernels<T, false, true>[e] : tile_kernels<T, false, false>[e];
+GemmBatchTileKernel<T> tile_kernel(const GemmBatch<T>& batch, int entry) {
+    static_assert(gemm_batch_table[0].turns && gemm_batch_table[4].turns);
+    if constexpr (std::is_same_v<T, float>) {
+        if (entry == 0) return make_gemm_batch_tile_kernel<float, 0, true, false>();
+        if (entry == 4) return make_gemm_batch_tile_kernel<float, 4, true, false>();
+    }
+    return gemm_batch_tile_kernel_of_90(batch, entry);
 }
 
 template <class T, int entry>
@@ -94,6 +85,7 @@ BatchLauncher<T> launcher_of(const GemmBatchPlan& plan) {
         case GemmBatchRoute::skinny:
             if constexpr (std::is_same_v<T, float>) return batched_skinny_launcher(plan.entry);
             break;
+        case GemmBatchRoute::outer: return batched_outer_launcher<T>(plan.entry == 1);
         case GemmBatchRoute::tuned: return tuned_launcher<T>(plan.entry);
         case GemmBatchRoute::pieces: return pieces_launcher<T>(plan.entry);
         case GemmBatchRoute::elements:
@@ -197,6 +189,7 @@ GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, dou
     }
     extents.scratch = context.scratch_limit();
     extents.alone = alone;
+    extents.reads_c = x.beta != T(0);
     extents.pieces = gemm_pieces(x);
     extents.pointers = x.c.pointers != nullptr;
     extents.in_reach = elements_reach(x.a.first) && elements_reach(x.b.first.transposed());
@@ -208,9 +201,10 @@ GemmBatchPlan plan_gemm_batch(const Context& context, const GemmBatch<T>& x, dou
     return recent(
         {e.m, e.n, e.k, e.count, e.a_along_k, e.b_along_k, e.b_shared, static_cast<int>(e.loads),
          static_cast<int>(e.pieces), e.pointers, e.by_elements,
-         e.in_place + 2 * e.in_reach + 4 * e.in_skinny_reach, static_cast<int>(e.a_pitch),
-         static_cast<int>(e.b_pitch), static_cast<std::int64_t>(e.scratch),
-         std::bit_cast<std::int64_t>(alone), compute_capability, square, pipelined},
+         e.in_place + 2 * e.in_reach + 4 * e.in_skinny_reach + 8 * e.reads_c,
+         static_cast<int>(e.a_pitch), static_cast<int>(e.b_pitch),
+         static_cast<std::int64_t>(e.scratch), std::bit_cast<std::int64_t>(alone),
+         compute_capability, square, pipelined},
         [&] { return plan_gemm_batch(gemm_scalar<T>, compute_capability, e, square, pipelined); });
 }
 template GemmBatchPlan plan_gemm_batch(const Context&, const GemmBatch<float>&, double);

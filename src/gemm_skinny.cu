@@ -18,10 +18,10 @@ bool along_k(const MatrixView<const float>& operand) {
 }
 
 /// Lines of neighbours: their length, and from element to element and line to line.
-struct Lines {
+struct SkinnyLines {
     std::int64_t length, stride, apart;
 
-    explicit Lines(const MatrixView<const float>& x)
+    explicit SkinnyLines(const MatrixView<const float>& x)
         : length(along_k(x) ? x.columns : x.rows),
           stride(along_k(x) ? x.column_stride : x.row_stride),
           apart(along_k(x) ? x.row_stride : x.column_stride) {}
@@ -38,9 +38,9 @@ GemmSkinnyPlan plan_gemm_skinny(const GemmCall<float>& call) {
     const MatrixView<const float> a = call.a, b = call.b.transposed(), longer = n > m ? b : a;
     // How C lies does not count: the choice, and with it the bits, should not depend on that. It is
     // supposed to lie as the operands do.
-    const bool c_vectors = n % 4 == 0 && !Lines(a).are_odd() && !Lines(b).are_odd();
+    const bool c_vectors = n % 4 == 0 && !SkinnyLines(a).are_odd() && !SkinnyLines(b).are_odd();
     return plan_gemm_skinny(m, n, call.a.columns,
-                            {along_k(longer), Lines(longer).in_vectors(), c_vectors});
+                            {along_k(longer), SkinnyLines(longer).in_vectors(), c_vectors});
 }
 
 void enqueue_gemm_skinny(Context& context, const GemmCall<float>& call,

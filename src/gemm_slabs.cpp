@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 
 #include "gemm_batched.hpp"
 #include "gemm_call.hpp"
@@ -88,6 +89,23 @@ GemmSlabsPlan plan_by_elements(const GemmCall<float>& call, std::size_t memory, 
     return plan;
 }
 
+/// All of C as one slab, by batched_outer.cuh; of floats as exact as cuBLAS.
+template <class T>
+GemmSlabsPlan plan_outer(const GemmCall<T>& call) {
+    GemmBatchExtents x = {call.c.rows, call.c.columns, call.a.columns, 1};
+    x.a_along_k = call.a.column_stride == 1;
+    x.b_along_k = call.b.row_stride == 1;
+    x.reads_c = call.beta != T(0);
+    GemmBatchFastest fastest;
+    fastest.consider_outer(gemm_scalar<T>, x);
+    GemmBatchPlan& plan = fastest.plan;
+    if (plan.microseconds == 0) return {};
+    if (std::is_same_v<T, float> && x.k > 4 &&
+        gemm_ring_in_fours(x.m, x.n, x.k, x.a_along_k || x.b_along_k))
+        plan.entry = 1;
+    return {x.m, false, plan, 1e-6 * plan.microseconds, gemm_whole_chain_weight(x.k), true};
+}
+
 /// All of C as one slab, by threads that share k.
 GemmSlabsPlan plan_skinny(const GemmCall<float>& call) {
     if (!has_lines(call.a) || !has_lines(call.b)) return {};
@@ -116,6 +134,7 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
             plan = other;
     };
     consider(plan_skinny(call));
+    consider(plan_outer(call));
     const auto [along, narrow] = std::minmax(call.c.rows, call.c.columns, std::greater<>());
     const std::int64_t k = call.a.columns;
     const bool large = narrow > most_narrow;
@@ -134,6 +153,12 @@ GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& cal
     return plan;
 }
 
+GemmSlabsPlan plan_gemm_slabs(const GemmCall<double>& call) { return plan_outer(call); }
+
+void enqueue_gemm_slabs(Context& context, const GemmCall<double>& call, const GemmSlabsPlan& plan) {
+    enqueue_gemm_batch<double>(context, {call.alpha, {call.a}, {call.b}, call.beta, {call.c}, 1},
+                               plan.batch);
+}
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan) {
     if (plan.stream_k.fits())
         return enqueue_stream_k(context, plan.stream_k.entry, plan.stream_k.cut,

@@ -30,6 +30,9 @@ struct GemmSlabsPlan {
 /// Stream-k may take `memory` bytes. `in_fours`: as the ring's plan for the call says.
 GemmSlabsPlan plan_gemm_slabs(const Context& context, const GemmCall<float>& call,
                               std::size_t memory, bool in_fours);
+/// Of doubles: all of C as one slab, if anything.
+GemmSlabsPlan plan_gemm_slabs(const GemmCall<double>& call);
+void enqueue_gemm_slabs(Context& context, const GemmCall<double>& call, const GemmSlabsPlan& plan);
 void enqueue_gemm_slabs(Context& context, const GemmCall<float>& call, const GemmSlabsPlan& plan);
 
 }  // namespace tinyblas

@@ -81,6 +81,7 @@ const char* route_name(GemmBatchRoute route) {
         case GemmBatchRoute::square: return "square";
         case GemmBatchRoute::gemv: return "gemv";
         case GemmBatchRoute::skinny: return "skinny";
+        case GemmBatchRoute::outer: return "outer";
         case GemmBatchRoute::pieces: return "pieces";
         case GemmBatchRoute::tile: return "tile";
         case GemmBatchRoute::tuned: return "tuned";

@@ -142,14 +142,15 @@ if ! is_missing libboost-context-dev; then
     build emulated "$bench" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" && suite emulated -j "$jobs"
     # Minutes of the same kernels on the same kinds of tiles, once more, in other orders or in double: the plain run has them.
     long='Panels|EveryPairOf|ManyTiles|SameBits|SameEachTime|BitsAre|BitsDepend|Agree|Contexts\.On|Reduce\.|GemmReals'
-    long+='|(Batched|Gemv|Ger|BlasLarge|BlasSmall)\..*<double>|float64_(best|naive|tiled|tuned)|(Batched|Gemv)Semantics'
+    long+='|(Batched|BatchedOuter|Gemv|Ger|BlasLarge|BlasSmall|ReduceSmall)\..*<double>|float64_(best|naive|tiled|tuned)|(Batched|Gemv)Semantics'
     long+='|^GemmAccurate|^Transpose\.|SmallScratch\.|RaggedShapes|LargerShapes|GemmSliced\.EveryEdge/([2-9]|1[01])$|^Threads\.'
     long+='|SmallGemmBatched.*(EveryStorage|EveryOp|EveryKernel)|ThresholdsOfDrift'
     long+='|SmallGemmSlabs.EveryRow|RaggedVectors|AroundEvery|OneLargerProduct|FollowsItsPlan|EveryRouteOfTheGuard|NothingIsLeftOver|GroupsMayDrift'
     long+='|EachTileHasAsManyPieces|BatchesOfTheLibrary|ThinAndLong|ChangesWhatSgemmComputes|GradedData|FallsBackToStrict|StrictProductsAreStrict|AGridHas'
     # Accesses of kernels are seen by the traced run, in tiles of each size: the sanitizers have the smallest and the largest.
     traced='GemmTensor.(MoreTilesThanBlocks|CutsOfK|CutBatches|BlocksThatBeginTogether)/[1-5]'
-    traced+='|GemmPipelined.(ExactForEveryStorage|ExactWhereEdgesAreLeft|ExactWhereBlocksHelp)'
+    traced+='|GemmPipelined.(ExactForEveryStorage|ExactWhereEdgesAreLeft|ExactWhereBlocksHelp|Batches.*)'
+    traced+='|StreamK.InPiecesOfEveryNumber'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF -DTINYBLAS_TESTS_OF="$PWD/build/emulated" &&
         suite emulated-asan -j "$jobs" -LE static -E "$long|$traced"

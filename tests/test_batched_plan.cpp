@@ -47,6 +47,9 @@ bool takes(const GemmBatchPlan& plan, Scalar type, int compute_capability,
         case GemmBatchRoute::gemv:
             return x.smallest() == 1 && x.k > 0 && compute_capability == 90 &&
                    x.largest() * plan.most <= gemv_batch_most;
+        case GemmBatchRoute::outer:
+            return x.k > 0 && x.k <= outer_batch_longest_k && compute_capability == 90 &&
+                   plan.entry == 0;
         case GemmBatchRoute::skinny:
             return x.smallest() > 1 && x.smallest() <= skinny_batch_widest && x.k > 0 &&
                    type == Scalar::float32 && compute_capability == 90 && plan.entry >= 0 &&
@@ -307,6 +310,10 @@ TEST(BatchedPlan, SmallOnesByTheirTime) {
                         if (type == Scalar::float32) skinny.consider_skinny(x);
                         if (skinny.plan.microseconds > 0)
                             see(skinny.plan.route, skinny.plan.entry, skinny.plan.microseconds);
+                        GemmBatchFastest outer;
+                        outer.consider_outer(type, x);
+                        if (outer.plan.microseconds > 0)
+                            see(outer.plan.route, outer.plan.entry, outer.plan.microseconds);
                         GemmBatchFastest cut;
                         for (int e = 0; e < gemm_tensor_entries && type == Scalar::float64; ++e)
                             cut.consider_cut_tensor(e, 1, x);
@@ -496,7 +503,7 @@ TEST(BatchedPlan, DoublesByTheirTime) {
     }
     expect({16, 504, 244, 789, true, true}, GemmBatchRoute::tensor, 5);
     expect({576, 16, 160, 306, false, false}, GemmBatchRoute::tensor, 6);
-    expect({1784, 2, 13, 512, true, true}, GemmBatchRoute::tile, 7);
+    expect({1784, 2, 13, 512, true, true}, GemmBatchRoute::outer, 0);
 }
 
 // Few tiles of a long k: they are cut, in one launch, as a product by itself would be.
@@ -547,9 +554,10 @@ TEST(BatchedPlan, SoManyRows) {
                 const bool skinny = compute_capability == 90 && k > 0 && m < 1 << 30;
                 EXPECT_EQ(route(Scalar::float32),
                           skinny ? GemmBatchRoute::skinny : GemmBatchRoute::tuned);
-                EXPECT_EQ(route(Scalar::float64), compute_capability == 90 && m < 1 << 30
-                                                      ? GemmBatchRoute::tensor
-                                                      : GemmBatchRoute::tuned);
+                EXPECT_EQ(route(Scalar::float64), compute_capability != 90 || m > 1 << 30
+                                                      ? GemmBatchRoute::tuned
+                                                  : k > 0 ? GemmBatchRoute::outer
+                                                          : GemmBatchRoute::tensor);
             }
 }
 

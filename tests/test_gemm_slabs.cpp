@@ -67,7 +67,8 @@ TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
                 p.beta = m % 2 == 0 ? 0.0f : 2.0f;
                 p.fill_integers();
                 const GemmSlabsPlan plan = run(p);
-                if (plan.batch.route == GemmBatchRoute::skinny) {  // that takes all at once
+                if (plan.batch.route == GemmBatchRoute::skinny ||
+                    plan.batch.route == GemmBatchRoute::outer) {  // that take all at once
                     EXPECT_EQ(plan.size, call_of(p).c.rows) << p;
                 } else {
                     EXPECT_EQ(plan.size % 16, 0) << p;
@@ -80,7 +81,7 @@ TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
     EXPECT_TRUE(routes.contains(GemmBatchRoute::skinny));
 }
 
-// Operands whose neighbours lie apart are others' job.
+// Operands whose neighbours lie apart are for batched_outer.cuh alone.
 TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
     const auto has_lines = [](Operand<float>& x) {
         const auto view = x.device();
@@ -90,36 +91,46 @@ TEST_F(SmallGemmSlabs, OneSlabHoweverLinesLie) {
     std::set<GemmBatchRoute> routes;
     for (int a = 0; a < input_storages; ++a)
         for (const int b : {a, (a + 5) % input_storages}) {
-            const Shape shape = {2 + number * 37 % 150, 2 + number * 53 % 140, 41 + number % 9};
+            const Shape shape = {2 + number * 37 % 150, 2 + number * 53 % 140, 40 + number % 9};
             GemmProblem<float> p(shape, 770 + static_cast<std::uint64_t>(number), storages[a],
                                  storages[b], storages[number % output_storages]);
             p.beta = static_cast<float>(number++ % 3 - 1);
             p.fill_integers();
             for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
-            if (!has_lines(p.a) || !has_lines(p.b)) {
-                EXPECT_FALSE(plan_of(p).fits) << p;
-                continue;
-            }
             const GemmSlabsPlan plan = run(p);
+            if (!has_lines(p.a) || !has_lines(p.b)) {
+                EXPECT_EQ(plan.batch.route, GemmBatchRoute::outer) << p;
+            }
             routes.insert(plan.batch.route);
             EXPECT_EQ(plan.size, call_of(p).c.rows) << p;
             ASSERT_TRUE(exact(p));
         }
-    EXPECT_EQ(routes, (std::set{GemmBatchRoute::skinny, GemmBatchRoute::elements}));
+    EXPECT_EQ(routes,
+              (std::set{GemmBatchRoute::skinny, GemmBatchRoute::outer, GemmBatchRoute::elements}));
 }
 
 // Where others cut k, to be as exact as cuBLAS, one chain will not do; those of threads that
-// share k will.
+// share k will, or a chain for each four k.
 TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
-    const auto fits = [&](Shape shape, int a) {
+    const auto plan = [&](Shape shape, int a) {
         GemmProblem<float> p(shape, 1, storages[a]);
         for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
-        const GemmSlabsPlan plan = plan_of(p);
-        return plan.fits && !plan.stream_k.fits();
+        return plan_of(p);
+    };
+    const auto fits = [&](Shape shape, int a) {
+        return plan(shape, a).fits && !plan(shape, a).stream_k.fits();
+    };
+    const auto in_fours = [&](Shape shape, int a) {
+        const GemmBatchPlan made = plan(shape, a).batch;
+        EXPECT_EQ(made.route, GemmBatchRoute::outer);
+        return made.entry == 1;
     };
     EXPECT_TRUE(fits({3000, 2900, 256}, 0));
     EXPECT_FALSE(fits({3000, 2900, 257}, 0));
-    EXPECT_FALSE(fits({100, 90, 40}, 0));
+    EXPECT_TRUE(in_fours({100, 90, 40}, 0));
+    EXPECT_TRUE(in_fours({3000, 2900, 16}, 0));
+    EXPECT_FALSE(in_fours({3000, 2900, 16}, 1));
+    EXPECT_FALSE(in_fours({3000, 2900, 4}, 0));
     EXPECT_TRUE(fits({100, 90, 41}, 0));
     EXPECT_TRUE(fits({100, 90, 40}, 1));  // neither A nor B lies along k
     EXPECT_TRUE(fits({300, 9, 40}, 0));

@@ -23,8 +23,8 @@ namespace tinyblas {
 /// most 128 (512 where m or n is at most 32), and `tensor`, double products on tensor cores, which
 /// round as multiply-adds do. `split` and `hopper`, with 9.0 as well, are Precision::fp32.
 /// `batched` says that one launch made a batch, or of a long C of floats its slabs, each a product
-/// (what these leave is a product of its own), or one of floats as a batch of one, or of the parts
-/// of its k, which a second kernel adds up.
+/// (what these leave is a product of its own), or one product as a batch of one (of doubles where k
+/// is at most 48), or of floats the parts of its k, which a second kernel adds up.
 enum class GemmKernel {
     best,
     naive,

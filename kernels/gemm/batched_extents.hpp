@@ -28,7 +28,8 @@ struct GemmBatchExtents {
     bool in_skinny_reach = true;  // the same of skinny_batch_reaches
     TensorPitch a_pitch = TensorPitch::lines, b_pitch = TensorPitch::lines;  // of doubles
     std::size_t scratch = static_cast<std::size_t>(-1);  // bytes that parts of sums may take
-    double alone = 0;  // estimated microseconds of a product by itself; 0: unknown
+    double alone = 0;      // estimated microseconds of a product by itself; 0: unknown
+    bool reads_c = false;  // beta is not 0
 
     constexpr std::int64_t largest() const { return m > n ? m : n; }
     constexpr std::int64_t smallest() const { return m < n ? m : n; }
@@ -58,6 +59,7 @@ enum class GemmBatchRoute {
     square,      // `entry`: of gemm_square_table
     gemv,        // C are columns or rows
     skinny,      // C are of few columns or rows; `entry`: of skinny_batch_table
+    outer,       // sums of few outer products; `entry`: 1: a chain for each four k
     pieces,      // `entry`: of gemm_pieces_table
     tile,        // `entry`: of gemm_batch_table
     tuned,       // `entry`: of gemm_table

@@ -10,6 +10,7 @@
 
 #include "batched_extents.hpp"
 #include "batched_gemv_plan.hpp"
+#include "batched_outer_plan.hpp"
 #include "batched_skinny_plan.hpp"
 #include "batched_small_times.hpp"
 #include "batched_table.hpp"
@@ -135,6 +136,18 @@ struct GemmBatchFastest {
             consider({GemmBatchRoute::skinny, e, most, 1U << plan.sharers_log2()},
                      1.05 * by_pointers(x) * time);
         }
+    }
+    /// By batched_outer.cuh.
+    constexpr void consider_outer(Scalar type, const GemmBatchExtents& x) {
+        if (x.k == 0 || x.k > outer_batch_longest_k || x.largest() > outer_batch_most) return;
+        const OuterBatchTimes& t =
+            type == Scalar::float32 ? outer_batch_times<float> : outer_batch_times<double>;
+        const std::int64_t tiles = plan_outer_batch(t, x.m, x.n, x.k).tiles(x.m, x.n, t.columns);
+        if (tiles > outer_batch_most) return;
+        consider(
+            {GemmBatchRoute::outer, 0, outer_batch_most / tiles},
+            (x.count == 1 ? t.alone : t.readily) * by_pointers(x) * outer_batch_microseconds(t, x) -
+                outer_batch_gains_on_old(t, x));
     }
     /// The rung sliced, by the times of one product (150 batches, the root mean square is 4 %).
     constexpr void consider_sliced(const GemmBatchExtents& x) {
@@ -370,10 +383,11 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
                             other.route != GemmBatchRoute::pipelined &&
                             other.route != GemmBatchRoute::one_by_one;
     const GemmBatchPlan plan = has_rivals ? fastest_small_gemm_batch(type, x, other) : other;
-    if (type != Scalar::float32 || compute_capability != 90 || plan.microseconds == 0) return plan;
-    GemmBatchFastest fastest;
-    fastest.consider(plan, plan.microseconds);
-    fastest.consider_skinny(x);
+    const bool thin_tile = type == Scalar::float64 && plan.route == GemmBatchRoute::tile;
+    if (compute_capability != 90 || (plan.microseconds == 0 && !thin_tile)) return plan;
+    GemmBatchFastest fastest = {plan};
+    fastest.consider_outer(type, x);
+    if (type == Scalar::float32) fastest.consider_skinny(x);
     return fastest.plan;
 }
 

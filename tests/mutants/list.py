@@ -21,6 +21,7 @@ TRANSPOSE = "src/transpose.cu"
 POLYVAL = "src/polyval.cu"
 VECTORS = "src/gemm_batched_gemv.cu"
 BATCHED_SKINNY = "src/gemm_batched_skinny.cu"
+OUTER = "src/gemm_batched_outer.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
 SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
@@ -191,6 +192,22 @@ MUTANTS = [
            "place > 0 || number >= work.elements", "place > 0", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
     Mutant("of a batch's vectors, a k beyond the last one counts", "kernels/gemm/batched_gemv.cuh",
            "if (e * sharers < rest)", "if (e * sharers <= rest)", VECTORS, "test_gemm_batched:*VectorsHoweverTheyLie"),
+    Mutant("of outer products, lines beyond the last one are copied", "kernels/gemm/batched_outer.cuh",
+           "number < there ? 1 : 0", "number < end ? 1 : 0", OUTER, "test_gemm_batched_outer:*EveryEdge*", traced=True),
+    Mutant("of outer products, a tile's second 128 columns are the first ones", "kernels/gemm/batched_outer.cuh",
+           "from += outer_batch_threads * line_stride;", "from += 0 * line_stride;", OUTER, "test_gemm_batched_outer:*EveryEdge*"),
+    Mutant("of outer products, columns beyond the last one are stored", "kernels/gemm/batched_outer.cuh",
+           "if (is_row && j * lanes < columns_left)", "if (is_row)", OUTER, "test_gemm_batched_outer:*EveryEdge*"),
+    Mutant("of outer products, a sum of -0 loses its sign", "kernels/gemm/batched_outer.cuh",
+           "reads ? x.beta : T(-0.0)", "reads ? x.beta : T(0)", OUTER, "test_gemm_batched_outer:*NanInfinity*"),
+    Mutant("of outer products, the second 16 k are the first ones", "kernels/gemm/batched_outer.cuh",
+           "b_from += x.b.first.row_stride << plan.depth_log2;", "", OUTER, "test_gemm_batched_outer:*EveryEdge*"),
+    Mutant("of outer products, a chain is of eight k", "kernels/gemm/batched_outer.cuh",
+           "p + 4 < end ? p + 4 : end", "p + 8 < end ? p + 8 : end", OUTER, "test_gemm_batched_outer:*AChainForEachFour"),
+    Mutant("a batch's plan is remembered whether C is read or not", "src/gemm_batched.cu",
+           "+ 8 * e.reads_c", "", "src/gemm_batched.cu", "test_gemm_batched_outer:*KnowsBeta"),
+    Mutant("outer products of what cuBLAS cuts are one chain", "src/gemm_slabs.cpp",
+           "plan.entry = 1;", "plan.entry = 0;", "src/gemm_slabs.cpp", "test_gemm_slabs:*OneSlabOfOneChain"),
     Mutant("of a skinny batch, k beyond the last one counts", "kernels/gemm/batched_skinny.cuh",
            "if (p == 0 || p < left)", "if (p >= 0)", BATCHED_SKINNY, "test_gemm_batched_skinny:*EveryEdge"),
     Mutant("of a skinny batch, vectors along rows are taken for ones along k", "kernels/gemm/batched_skinny.cuh",
