@@ -100,15 +100,10 @@ GemmStrictPlans make_plans(const Context& context, const GemmCall<T>& call) {
     } else if (is_90(context)) {
         plans.tensor = plan_gemm_tensor(call, memory);
         plans.slabs = plan_gemm_slabs(call);
-        // With a short k, it shows how the rung tensor stores C: measured, an H200.
-        if (plans.slabs.fits) {
-            const std::int64_t apart = call.c.row_stride;
-            plans.tensor.seconds += 8e-12 * static_cast<double>(call.c.rows) *
-                                    static_cast<double>(call.c.columns) *
-                                    (apart % 4 == 0   ? 0.04
-                                     : apart % 2 == 0 ? 0.11
-                                                      : 0.29);
-        }
+        if (plans.slabs.fits)
+            plans.tensor.seconds += 1e-6 * sizeof(double) * gemm_tensor_storing(call.c.row_stride) *
+                                    static_cast<double>(call.c.rows) *
+                                    static_cast<double>(call.c.columns);
     }
     return plans;
 }

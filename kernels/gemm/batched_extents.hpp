@@ -43,6 +43,10 @@ struct GemmBatchExtents {
         return k >= gemm_batch_shortest_cut && smallest() > 1 &&
                tiles(64) <= std::int64_t{8} * gemm_tensor_multiprocessors;
     }
+    constexpr double bytes_of_c(Scalar type) const {
+        return static_cast<double>(count) * static_cast<double>(m) * static_cast<double>(n) *
+               size_of(type);
+    }
     constexpr double bytes_of_doubles() const {  // of all operands
         const auto rows = static_cast<double>(m), columns = static_cast<double>(n);
         return 8 * static_cast<double>(count) *

@@ -32,7 +32,7 @@ inline constexpr OuterBatchTimes outer_batch_times = {
 template <>
 inline constexpr OuterBatchTimes outer_batch_times<double> = {
     Scalar::float64, 2,     4,     1.23, 0.009, 0.0226, 0.0615, 0.0115, 0.143,
-    0.023,           0.375, 0.688, 0.12, 0.076, 0.248,  0.343,  0.87,   1};
+    0.023,           0.375, 0.688, 0.12, 0.076, 0.248,  0.343,  0.95,   1};
 
 inline constexpr int outer_batch_threads = 128;  // a block
 inline constexpr int outer_batch_rows = 8;       // of a C, that are a thread's

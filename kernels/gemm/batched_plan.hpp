@@ -386,6 +386,8 @@ constexpr GemmBatchPlan plan_gemm_batch(Scalar type, int compute_capability,
     const bool thin_tile = type == Scalar::float64 && plan.route == GemmBatchRoute::tile;
     if (compute_capability != 90 || (plan.microseconds == 0 && !thin_tile)) return plan;
     GemmBatchFastest fastest = {plan};
+    if (plan.route == GemmBatchRoute::tensor && x.k <= outer_batch_longest_k)
+        fastest.plan.microseconds += gemm_tensor_storing(x.n) * x.bytes_of_c(type);
     fastest.consider_outer(type, x);
     if (type == Scalar::float32) fastest.consider_skinny(x);
     return fastest.plan;

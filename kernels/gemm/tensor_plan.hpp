@@ -235,6 +235,13 @@ constexpr double gemm_tensor_with_traffic(double work, double bytes) {
     return work > traffic ? work + 0.1 * traffic : traffic + 0.1 * work;
 }
 
+/// Microseconds that a product with a short k takes besides for each byte of C, whose rows lie so
+/// far apart: with a longer one, tiles are stored while others are multiplied. Measured with a k to
+/// 48 on an H200.
+constexpr double gemm_tensor_storing(std::int64_t apart) {
+    return apart % 4 == 0 ? 0.04e-6 : apart % 2 == 0 ? 0.11e-6 : 0.29e-6;
+}
+
 /// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its
 /// memory traffic.
 constexpr double gemm_tensor_seconds(const GemmTensorPlan& plan, std::int64_t m, std::int64_t n,
