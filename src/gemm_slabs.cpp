@@ -100,8 +100,7 @@ GemmSlabsPlan plan_outer(const GemmCall<T>& call) {
     fastest.consider_outer(gemm_scalar<T>, x);
     GemmBatchPlan& plan = fastest.plan;
     if (plan.microseconds == 0) return {};
-    if (std::is_same_v<T, float> && x.k > 4 &&
-        gemm_ring_in_fours(x.m, x.n, x.k, x.a_along_k || x.b_along_k))
+    if (std::is_same_v<T, float> && gemm_ring_in_fours(x.m, x.n, x.k, x.a_along_k || x.b_along_k))
         plan.entry = 1;
     return {x.m, false, plan, 1e-6 * plan.microseconds, gemm_whole_chain_weight(x.k), true};
 }

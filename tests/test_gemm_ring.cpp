@@ -78,7 +78,9 @@ TEST_F(SmallGemmRing, ChainsOfFour) {
     EXPECT_FALSE(gemm_ring_in_fours(500, 461, 40, true));
     EXPECT_FALSE(gemm_ring_in_fours(500, 460, 41, true));
     EXPECT_FALSE(gemm_ring_in_fours(64, 64, 16, false));
-    for (const std::int64_t k : {3, 4, 7, 16, 21, 40})
+    EXPECT_TRUE(gemm_ring_in_fours(2000, 2000, 6, true));
+    EXPECT_FALSE(gemm_ring_in_fours(64, 64, 5, true));
+    for (const std::int64_t k : {3, 5, 6, 7, 16, 21, 40})
         for (const int layout : {0, 1, 2, 3}) {
             GemmProblem<float> p({70, 66, k}, static_cast<std::uint64_t>(650 + k + layout),
                                  storages[layout / 2], storages[layout % 2]);
@@ -88,7 +90,8 @@ TEST_F(SmallGemmRing, ChainsOfFour) {
 
             GemmCall<float> call = {p.alpha, p.a.device(), p.b.device(), p.beta, p.c.device()};
             call.plans.ring = plan_gemm_ring(call, context.scratch_limit());
-            EXPECT_EQ(call.plans.ring.in_fours, call.a.column_stride == 1 || call.b.row_stride == 1)
+            EXPECT_EQ(call.plans.ring.in_fours,
+                      k > 5 && (call.a.column_stride == 1 || call.b.row_stride == 1))
                 << k << ", " << layout;
             enqueue_gemm_tuned_ring(context, call);
             p.c.download(context);

@@ -130,7 +130,8 @@ TEST_F(SmallGemmSlabs, OneSlabOfOneChain) {
     EXPECT_TRUE(in_fours({100, 90, 40}, 0));
     EXPECT_TRUE(in_fours({3000, 2900, 16}, 0));
     EXPECT_FALSE(in_fours({3000, 2900, 16}, 1));
-    EXPECT_FALSE(in_fours({3000, 2900, 4}, 0));
+    EXPECT_TRUE(in_fours({3000, 2900, 6}, 0));
+    EXPECT_FALSE(in_fours({3000, 2900, 5}, 0));
     EXPECT_TRUE(fits({100, 90, 41}, 0));
     EXPECT_TRUE(fits({100, 90, 40}, 1));  // neither A nor B lies along k
     EXPECT_TRUE(fits({300, 9, 40}, 0));

@@ -68,11 +68,11 @@ struct GemmChoice {
 /// Precision::fp32): fused multiply-adds in the operands' own precision. Each element is a chain of
 /// them in the order of k, started at +0, on the rungs naive, tiled, skinny and, asked for by name
 /// or by a tuning file, tuned, and on the others where they neither share k among threads or blocks
-/// nor, for smaller errors, cut it (tuned: beyond 256, of few tiles; to 16, or of a small C to 40,
-/// in fours, unless neither operand lies along k); where they do, it is the sum of such chains'
-/// results in a fixed order. How k is cut depends on extents, layouts, alignment to 16 bytes, the
-/// scratch memory that may be taken and whether beta is 0: the bits are the same on every run,
-/// stream and GPU of compute capability 9.0.
+/// nor, for smaller errors, cut it (tuned: beyond 256, of few tiles; tuned and a batch of one: from
+/// 6 to 16, or of a small C to 40, in fours, unless neither operand lies along k); where they do,
+/// it is the sum of such chains' results in a fixed order. How k is cut depends on extents,
+/// layouts, alignment to 16 bytes, the scratch memory that may be taken and whether beta is 0: the
+/// bits are the same on every run, stream and GPU of compute capability 9.0.
 ///
 /// Precision::fp32 (float operands, where explain() says that it pays: from k = 256 on, by extents
 /// alone; on a GPU of compute capability 9.0): each row of A and column of B is scaled by powers of

@@ -190,10 +190,11 @@ constexpr unsigned gemm_ring_chain(std::int64_t m, std::int64_t n, std::int64_t 
 }
 
 /// Whether it makes a chain of each four k, to be as exact as cuBLAS: that cuts the k of so few
-/// elements of C, unless neither operand lies along k (cuBLAS 13.1, by its errors and times).
+/// elements of C, unless neither operand lies along k (cuBLAS 13.1, by its errors and times). Of
+/// five k, a chain and one term would round once more than a chain does.
 constexpr bool gemm_ring_in_fours(std::int64_t m, std::int64_t n, std::int64_t k, bool along_k) {
     constexpr std::int64_t most = 230'000;
-    return along_k && (k <= 16 || (k <= 40 && m <= most && n <= most && m * n <= most));
+    return along_k && k > 5 && (k <= 16 || (k <= 40 && m <= most && n <= most && m * n <= most));
 }
 
 /// Of operands that are copied by elements, in how many first steps that entry's multiplying warps
