@@ -265,7 +265,8 @@ TYPED_TEST(SmallGemmBatched, LinesSideBySide) {
 TYPED_TEST(SmallGemmBatched, VectorsHoweverTheyLie) {
     for (const Shape shape : {Shape{1, 19, 6}, Shape{300, 1, 13}, Shape{1, 45, 67},
                               Shape{21, 1, 300}, Shape{1, 3, 2900}, Shape{2, 1, 9001}})
-        for (int index = 0; index<output_storages; index += shape.k> 1000 ? 3 : 1) {
+        for (int index = 0, apart = shape.k > 1000 ? 3 : 1; index < output_storages;
+             index += apart) {
             const Storage& other = storages[(index + 2) % output_storages];
             this->check(shape, 3, {index % 2 == 0 ? below : beside, {index % 3 == 0, 1}, {}},
                         {storages[index], other, other});

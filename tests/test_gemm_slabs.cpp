@@ -9,6 +9,7 @@
 #include "gemm_batched.hpp"
 #include "gemm_call.hpp"
 #include "gemm_problem.hpp"
+#include "kernels/gemm/batched_plan.hpp"
 #include "needs_90.hpp"
 
 namespace tinyblas::test {
@@ -79,6 +80,27 @@ TEST_F(SmallGemmSlabs, WithAndWithoutRowsThatAreLeft) {
             }
     EXPECT_TRUE(routes.contains(GemmBatchRoute::pieces));
     EXPECT_TRUE(routes.contains(GemmBatchRoute::skinny));
+}
+
+// Slabs of 48 rows, or columns, which are too few to be chosen; the rows that they leave are a
+// product of their own.
+TEST_F(SmallGemmSlabs, RowsThatAreLeft) {
+    for (const std::int64_t m : {96, 97, 143, 144})
+        for (const bool by_columns : {false, true}) {
+            const Shape shape = by_columns ? Shape{33, m, 20} : Shape{m, 33, 20};
+            GemmProblem<float> p(shape, static_cast<std::uint64_t>(m));
+            p.beta = m % 2 == 0 ? 0.0f : 2.0f;
+            p.fill_integers();
+            for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->upload(context);
+            GemmSlabsPlan plan;
+            plan.size = 48;
+            plan.by_columns = by_columns;
+            plan.batch = gemm_batch_tile(3);
+            plan.fits = true;
+            enqueue_gemm_slabs(context, call_of(p), plan);
+            for (Operand<float>* operand : {&p.a, &p.b, &p.c}) operand->download(context);
+            EXPECT_TRUE(exact(p));
+        }
 }
 
 // Operands whose neighbours lie apart are for batched_outer.cuh alone.

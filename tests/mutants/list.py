@@ -22,6 +22,7 @@ POLYVAL = "src/polyval.cu"
 VECTORS = "src/gemm_batched_gemv.cu"
 BATCHED_SKINNY = "src/gemm_batched_skinny.cu"
 OUTER = "src/gemm_batched_outer.cu"
+TILES = "src/gemm_batched_tiles.cu"
 BATCHED = "src/gemm_batched.cu"
 SLICED = "src/gemm_sliced.cu"
 SLICED_IN_ORDER = "src/gemm_sliced_in_order.cu"
@@ -360,14 +361,14 @@ MUTANTS = [
     Mutant("A and B exchange the strides of a batch", C_API,
            "x.alpha, a, stride_a, b,", "x.alpha, a, stride_b, b,", C_API, "test_c_api_batched"),
     Mutant("a stage is filled while a batch's tile is still read", "kernels/gemm/batched_tile.cuh",
-           "if (p > t.depth) __syncthreads();", "", BATCHED, "test_gemm_batched:*EveryStorage*"),
+           "if (p > t.depth) __syncthreads();", "", TILES, "test_gemm_batched:*EveryStorage*"),
     Mutant("the second launch of a batch begins where the first did", "kernels/gemm/batched_operands.hpp",
            "return {alpha, a.from(e), b.from(e),", "return {alpha, a, b.from(e),", BATCHED,
            "test_gemm_batched_large:*AGridHas*"),
     Mutant("all products have the plan of the first, wherever they begin", "src/gemm_batched.cu",
            "choose_gemm(context, calls.back(), options);", "", BATCHED, "test_gemm_batched:*EveryRung*"),
     Mutant("the last vector of a panel's line is read whole", "kernels/gemm/batched_panels.cuh",
-           "room = room < 0 ? 0 : room < width ? room : width;", "room = room < 0 ? 0 : width;", BATCHED,
+           "room = room < 0 ? 0 : room < width ? room : width;", "room = room < 0 ? 0 : width;", TILES,
            "test_gemm_batched:*RaggedVectors*"),
     Mutant("the last element behind a piece's vectors is left out", "kernels/gemm/batched_pieces.cuh",
            "(task < edge ? first() : count)", "(task < edge ? first() : count - 1)", PIECES,
