@@ -170,7 +170,10 @@ TEST(SmallPackedMatrix, AlphaZero) {
 
 TEST(PackedMatrixErrors, AreClear) {
     Context context;
-    Matrix<float> a(4, 5), b(5, 6), c(4, 6);
+    Matrix<float> a(4, 5), b(5, 6), c(4, 6), zeros(5, 6, Memory::pinned);
+    for (std::int64_t i = 0; i < zeros.rows(); ++i)
+        for (std::int64_t j = 0; j < zeros.columns(); ++j) zeros(i, j) = 0;
+    copy(context, zeros, b);
     const auto view = [](float* data, std::int64_t rows, std::int64_t columns) {
         return MatrixView<float>{data, rows, columns, 6, 1};
     };

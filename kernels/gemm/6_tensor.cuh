@@ -62,24 +62,33 @@ __device__ __forceinline__ void load_old(const GemmTensorWork& work, unsigned ti
     const TensorCorner corner = tensor_corner<entry>(work, device::opaque(tile));
     const MatrixView<double> c = matrix_of<entry>(work.c, corner.product);
     const int m = inside(c.rows - corner.i, t.block_m), n = inside(c.columns - corner.j, t.block_n);
-    const double* const first = &c(corner.i, corner.j);
-    const int width = takes_pairs(c) ? 2 : 1;
-    const int thread = static_cast<int>(device::opaque(threadIdx.x)) - t.multipliers();
+    // A thread brings one column, or two, of some of the strip's rows, of each warp's eight the
+    // same; of those that are not there, zeros.
+    const bool pairs = takes_pairs(c);
+    const unsigned thread = device::opaque(threadIdx.x) - t.multipliers();
+    const unsigned across = pairs ? Old::columns / 2 : Old::columns;
+    const int width = pairs ? 2 : 1, column = static_cast<int>(thread % across) * width;
+    const int beyond = n - column, most = beyond < width ? (beyond > 0 ? 1 : 0) : width;
+    const double* line = device::opaque(&c(corner.i, corner.j + column));
+    const std::int64_t next = t.warp_m * c.row_stride;
 #pragma unroll 1
-    for (int strip = 0; strip < Old::strips; ++strip) {
+    for (int strip = 0; strip < Old::strips; ++strip, line += 8 * c.row_stride) {
         ring.wait_until_empty();
 #pragma unroll 1
-        for (int number = thread * width; number < Old::rows * Old::columns;
-             number += GemmTensorTile::loaders * width) {
-            const int row = number / Old::columns, column = number % Old::columns;
-            const int i = Old::tile_row(strip, row);
-            const int valid = i < m && column < n ? (n - column < width ? 1 : width) : 0;
+        for (unsigned first = thread / across; first < 8; first += t.loaders / across) {
+            const auto row = static_cast<int>(first);
             const auto to = ring.old(row / 2, row % 2, column);
-            const double* from = first + i * c.row_stride + column * c.column_stride;
-            if (width == 2)
-                device::copy_async<2>(to, from, valid);
-            else
-                device::copy_async<1>(to, from, valid);
+            const double* from = line + row * c.row_stride;
+            int left = m - strip * 8 - row;
+#pragma unroll
+            for (int eight = 0; eight < Old::rows; eight += 8, left -= t.warp_m) {
+                const int valid = left > 0 ? most : 0;
+                if (pairs)
+                    device::copy_async<2>(to + eight / 2 * Old::columns, from, valid);
+                else
+                    device::copy_async<1>(to + eight / 2 * Old::columns, from, valid);
+                from = device::opaque(from + next);
+            }
         }
         ring.fill();
     }

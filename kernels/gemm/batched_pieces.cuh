@@ -8,8 +8,8 @@
 //             [ p ]           [ . . . . . . . . ]      of B. Lines beyond C's are read as its last
 //             [ . ]           [ x . . x . . x . ]      ones, and not written.
 //
-// At the end sums take the place of A and B in shared memory, and so do C's old elements, if it is
-// read. A sum is one chain in the order of k.
+// At the end sums take the place of A and B in shared memory. C's old elements, if it is read, come
+// with them, to a place of their own. A sum is one chain in the order of k.
 //
 // Limit: memory, up to n = 50 or so; then loads from shared memory, of one element a lane.
 #pragma once
@@ -117,7 +117,7 @@ struct GemmPiecesBlock {
             bring(from, task, to, arrival);
         }
     }
-    /// The same for C's old elements, in the place of A and B.
+    /// The same for C's old elements.
     __device__ __forceinline__ void bring_old(device::SharedAddress arrival) const {
         constexpr int tasks = GemmPiece<T>::tasks;
         const GemmPiecesPlan& plan = work.plan;
@@ -130,14 +130,6 @@ struct GemmPiecesBlock {
             bring(from, at % tasks, room + (plan.of_old + p * plan.c_apart + from.shift()),
                   arrival);
         }
-    }
-    /// Asks the L2 cache for them.
-    __device__ __forceinline__ void announce_old() const {
-        const int size = static_cast<int>(work.x.m()) * static_cast<int>(work.x.n());
-        const int p = static_cast<int>(threadIdx.x);
-        if (p >= pieces()) return;
-        const auto from = piece(work.x.c, p, size);
-        if (from.inner() > 0) device::announce(from.data + from.first(), from.inner_bytes());
     }
 
     /// One of a piece's tasks.
@@ -229,7 +221,7 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
     }
     __syncthreads();
     block.bring(arrival);
-    if (plan.reads_c()) block.announce_old();
+    if (plan.reads_c()) block.bring_old(arrival_of_old);
 
     const GemmPiecesLane<T> lane(block, threadIdx.x);
     device::SharedAddress a_at[t.share_m], b_at[t.share_n];
@@ -308,15 +300,24 @@ __global__ void __launch_bounds__(gemm_pieces_table[entry].threads,
             if (j * plan.lanes_n < columns) device::store_element(line + apart[j], sums[i][j]);
     }
     if (plan.reads_c()) {
-        device::publish_shared_to_copies();
-        __syncthreads();  // sums are stored, so nothing that makes them is still to be loaded
-        block.bring_old(arrival_of_old);
-        __syncthreads();
         device::wait_for_phase(arrival_of_old, 0);
-        if (!own.idle)
+        __syncthreads();
+        const int lanes = plan.lanes(), end = own.idle ? 0 : m * n;
+        constexpr int at_once = 8;
 #pragma unroll 1
-            for (int e = own.number; e < m * n; e += plan.lanes())
-                device::multiply_add(c[e], x.beta, c[e + plan.of_old]);
+        for (int e = own.number; e < end; e += at_once * lanes) {
+            T sum[at_once], old[at_once];  // all are loaded before one is stored
+#pragma unroll
+            for (int q = 0; q < at_once; ++q) {
+                const T* const from = c + (e + q * lanes < end ? e + q * lanes : e);
+                sum[q] = from[0], old[q] = from[plan.of_old];
+            }
+#pragma unroll
+            for (int q = 0; q < at_once; ++q) {
+                device::multiply_add(sum[q], x.beta, old[q]);
+                if (e + q * lanes < end) c[e + q * lanes] = sum[q];
+            }
+        }
     }
     device::publish_shared_to_copies();
     __syncthreads();

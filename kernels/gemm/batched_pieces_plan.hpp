@@ -44,9 +44,9 @@ inline constexpr GemmPiecesTile gemm_pieces_table[] = {
 inline constexpr int gemm_pieces_entries = std::size(gemm_pieces_table);
 
 /// How many products a block makes, and where their matrices lie in its shared memory, in elements:
-/// those of A from 0 on, those of B from of_b on, then those of C from 0 on and, if it is read, its
-/// old ones from of_old on. Before each piece up to 16 bytes are free, so that it begins as far
-/// from a multiple of 16 as in memory.
+/// those of A from 0 on, those of B from of_b on, then those of C from 0 on; if it is read, its
+/// old ones from of_old on, behind all others. Before each piece up to 16 bytes are free, so that
+/// it begins as far from a multiple of 16 as in memory.
 struct GemmPiecesPlan {
     int entry = -1;                // of gemm_pieces_table; -1: no block has room
     int each = 0;                  // products a block
@@ -99,8 +99,11 @@ constexpr GemmPiecesPlan plan_gemm_pieces(int entry, std::int64_t m, std::int64_
     const int sums = room(plan.each * plan.c_apart);
     const auto bytes = [&](int of_c) { return (operands > of_c ? operands : of_c) * size; };
     if (bytes(sums) > most_bytes) return {};
-    if (reads_c) plan.of_old = sums;
-    plan.bytes = bytes(reads_c ? 2 * sums : sums);
+    plan.bytes = bytes(sums);
+    if (reads_c) {
+        plan.of_old = plan.bytes / size;
+        plan.bytes += sums * size;
+    }
     constexpr int shared = 228 << 10, besides = 1 << 10;  // bytes: of all blocks, of each
     const int by_shared = shared / (plan.bytes + besides);
     const int by_registers = t.threads * t.min_blocks / plan.threads();

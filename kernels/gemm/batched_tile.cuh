@@ -62,10 +62,21 @@ __device__ __forceinline__ void store_vectors(const Sums& sums, const MatrixView
     constexpr int vector = 16 / sizeof(T);
     const auto there = [&](int i, int j) { return inside && i < c.rows && j < c.columns; };
     T values[Sums::vectors][vector] = {};
-    if (beta != T(0))  // all of C is asked for before any of it is written
-        sums.visit([&](int number, int i, int j, const auto&) {
-            if (there(i, j)) device::load_fresh(values[number], &c(i, j));
-        });
+    if (beta != T(0)) {  // all of C is asked for before any of it is written
+        // Of many vectors, in place of those that are not there the thread's first one: each load
+        // under a condition would wait for the one before, whose registers it is given.
+        constexpr bool many = Sums::vectors > 8;
+        const T* first = nullptr;
+        if constexpr (many)
+            sums.visit([&](int number, int i, int j, const auto&) {
+                if (number == 0 && there(i, j)) first = &c(i, j);
+            });
+        if (!many || first)
+            sums.visit([&](int number, int i, int j, const auto&) {
+                if (many || there(i, j))
+                    device::load_fresh(values[number], there(i, j) ? &c(i, j) : first);
+            });
+    }
     sums.visit([&](int number, int i, int j, const auto& acc) {
 #pragma unroll
         for (int q = 0; q < vector; ++q) store(values[number][q], alpha, acc[q], beta);
@@ -83,19 +94,25 @@ __device__ __forceinline__ void store_rows(const Sums& sums, const MatrixView<T>
     __syncthreads();
     const int j = thread % edge;
     if (!inside || j >= c.columns) return;
-    constexpr int apart = threads / edge, at_once = 4;  // rows
+    constexpr int apart = threads / edge, at_once = 8;  // rows
     static_assert(edge % (apart * at_once) == 0);
+    const std::int64_t next = apart * c.row_stride;
+    T* row = &c(thread / edge, j);
 #pragma unroll 1
     for (int i = thread / edge; i < c.rows; i += at_once * apart) {
         T old[at_once] = {};
-        if (beta != T(0))  // as many are asked for before one is written
+        if (beta != T(0)) {  // as many are asked for before one is written; the last one again
+            const T* from = row;
 #pragma unroll
-            for (int r = 0; r < at_once; ++r)
-                if (i + r * apart < c.rows) old[r] = c(i + r * apart, j);
+            for (int r = 0; r < at_once; ++r) {
+                old[r] = device::load_fresh(from);
+                if (i + (r + 1) * apart < c.rows) from = device::opaque(from + next);
+            }
+        }
 #pragma unroll
-        for (int r = 0; r < at_once; ++r) {
+        for (int r = 0; r < at_once; ++r, row = device::opaque(row + next)) {
             store(old[r], alpha, tile[i + r * apart][j], beta);
-            if (i + r * apart < c.rows) c(i + r * apart, j) = old[r];
+            if (i + r * apart < c.rows) *row = old[r];
         }
     }
 }

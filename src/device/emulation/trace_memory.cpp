@@ -13,8 +13,8 @@ namespace {
 using Word = std::uint32_t;
 
 /// NaN as a float and as the upper half of a double, and never all ones.
-constexpr Word poison_at(std::uintptr_t address) {
-    const auto mixed = static_cast<Word>(address / sizeof(Word)) * 2654435761u;
+constexpr Word poison_at(std::size_t offset) {
+    const auto mixed = static_cast<Word>(offset / sizeof(Word)) * 2654435761u;
     return 0xFFF00000u | (mixed >> 12 & 0xFFFFEu);
 }
 
@@ -33,18 +33,16 @@ Allocations& allocations() {
 void fill_with_poison(void* data, std::size_t bytes) {
     std::memset(data, 0xFF, bytes);
     auto* words = static_cast<Word*>(data);
-    const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    for (std::size_t i = 0; i < bytes / sizeof(Word); ++i)
-        words[i] = poison_at(begin + i * sizeof(Word));
+    for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = poison_at(i * sizeof(Word));
 }
 
-bool poisoned(std::uintptr_t address, std::size_t bytes) {
-    const std::uintptr_t end = address + bytes;
-    const std::uintptr_t first = (address + sizeof(Word) - 1) / sizeof(Word) * sizeof(Word);
-    for (std::uintptr_t at = first; at + sizeof(Word) <= end; at += sizeof(Word)) {
+bool poisoned(std::uintptr_t allocation, std::size_t offset, std::size_t bytes) {
+    const std::size_t end = offset + bytes;
+    const std::size_t first = (offset + sizeof(Word) - 1) / sizeof(Word) * sizeof(Word);
+    for (std::size_t at = first; at + sizeof(Word) <= end; at += sizeof(Word)) {
         Word value = 0;
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
-        std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
+        std::memcpy(&value, reinterpret_cast<const void*>(allocation + at), sizeof value);
         if (value == poison_at(at)) return true;
     }
     return false;

@@ -20,11 +20,13 @@ struct TracedAllocation {
     std::uint64_t serial;  // tells it from others at the same address
 };
 
-/// A word that nobody has written holds a NaN that depends on its address: neither the host's
-/// writes nor copies need to be seen to tell which words were written since.
+/// A word that nobody has written holds a NaN that depends on its place in the allocation `data`:
+/// neither the host's writes nor copies need to be seen to tell which words were written since.
+/// Whether a value that is written happens to be its place's does not depend on where the
+/// allocation lies, so that every run sees the same.
 void fill_with_poison(void* data, std::size_t bytes);
-/// Whether a whole word among these bytes still holds its poison.
-bool poisoned(std::uintptr_t address, std::size_t bytes);
+/// Whether a whole word among `bytes` bytes, `offset` bytes into an allocation, holds its poison.
+bool poisoned(std::uintptr_t allocation, std::size_t offset, std::size_t bytes);
 
 void trace_allocated(const void* data, std::size_t bytes);
 void trace_released(const void* data) noexcept;

@@ -212,7 +212,7 @@ void Tracer::check(Region& region, const Seen& seen) {
     if (region.space == Space::global && seen.thread.early)
         return report(Fault::early, region, seen);
     if (region.space == Space::global && seen.access != Access::write &&
-        poisoned(seen.address, seen.bytes))
+        poisoned(region.begin, seen.address - region.begin, seen.bytes))
         return report(Fault::unset, region, seen);
     if (seen.access == Access::atomic && region.space == Space::global) {
         turns_.take(seen.address, order_.block_began(), order_.now());
