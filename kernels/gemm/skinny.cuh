@@ -90,14 +90,14 @@ class GemmSkinnySums {
                                                   float alpha, float beta) {
         float* const own = &c(first + row_, column_);
         const int rows_left = left(c.rows, first + row_), columns_left = left(c.columns, column_);
-        store_vectors(alpha, beta, [&](auto&& body) {
+        store_vectors(own, alpha, beta, [&](auto&& body) {
 #pragma unroll
             for (int i = 0; i < rows; ++i)
 #pragma unroll
                 for (int j = 0; j < width; j += 4)
-                    if (down(i) < rows_left && j / 4 * part < columns_left)
-                        body(own + down(i) * c.row_stride + j / 4 * part, sums_[i][j],
-                             sums_[i][j + 1], sums_[i][j + 2], sums_[i][j + 3]);
+                    body(i * (width / 4) + j / 4, own + down(i) * c.row_stride + j / 4 * part,
+                         down(i) < rows_left && j / 4 * part < columns_left, sums_[i][j],
+                         sums_[i][j + 1], sums_[i][j + 2], sums_[i][j + 3]);
         });
     }
     __device__ __forceinline__ void store_along_m(const MatrixView<float>& c, std::int64_t first,
@@ -109,7 +109,7 @@ class GemmSkinnySums {
         }
         float* const own = &c(first + row, column_);
         const int rows_left = left(c.rows, first + row), columns_left = left(c.columns, column_);
-        store_vectors(alpha, beta, [&](auto&& body) {
+        store_vectors(own, alpha, beta, [&](auto&& body) {
 #pragma unroll
             for (int j = 0; j < width; ++j)
 #pragma unroll
@@ -117,9 +117,9 @@ class GemmSkinnySums {
                     const int below =
                         along_k ? i / lanes_m * lanes_m * lanes_m + i % lanes_m : down(i);
                     const int along = j / 4 * part + j % 4;
-                    if (below < rows_left && along < columns_left)
-                        body(own + below + along * c.column_stride, sums_[i][j], sums_[i + 1][j],
-                             sums_[i + 2][j], sums_[i + 3][j]);
+                    body(j * (rows / 4) + i / 4, own + below + along * c.column_stride,
+                         below < rows_left && along < columns_left, sums_[i][j], sums_[i + 1][j],
+                         sums_[i + 2][j], sums_[i + 3][j]);
                 }
         });
     }
@@ -142,46 +142,81 @@ class GemmSkinnySums {
             __syncwarp();
             if (c.column_stride == 1) {
                 const int j = lane % part;
-                float* to = &c(first + lane / part, begin + j);
-#pragma unroll 4
-                for (int i = lane / part; i < rows_left; i += 32 / part) {
-                    if (j < columns_left) tinyblas::store(*to, alpha, tile[i][j], beta);
-                    to += 32 / part * c.row_stride;
-                }
+                if (j < columns_left)
+                    store_line(&c(first + lane / part, begin + j), 32 / part * c.row_stride,
+                               &tile[lane / part][j], 32 / part * (part + 4),
+                               (rows_left - lane / part + 32 / part - 1) / (32 / part), alpha,
+                               beta);
             } else {
-                for (int i = lane; i < rows_left; i += 32) {
-                    float* to = &c(first + i, begin);
-#pragma unroll 4
-                    for (int j = 0; j < columns_left; ++j) {
-                        tinyblas::store(*to, alpha, tile[i][j], beta);
-                        to += c.column_stride;
-                    }
-                }
+                for (int i = lane; i < rows_left; i += 32)
+                    store_line(&c(first + i, begin), c.column_stride, tile[i], 1, columns_left,
+                               alpha, beta);
             }
             __syncwarp();
         }
     }
 
   private:
-    /// Calls body(address, four sums that lie there side by side) for all, by for_each(body).
+    /// The same for `count` elements, `apart` in C, whose sums lie `beside` apart.
+    static __device__ __forceinline__ void store_line(float* to, std::int64_t apart,
+                                                      const float* sums, int beside, int count,
+                                                      float alpha, float beta) {
+        constexpr int at_once = 8;
+#pragma unroll 1
+        for (; count > 0; count -= at_once, sums += at_once * beside) {
+            float old[at_once] = {};
+            if (beta != 0) {  // as many are asked for before one is written; the last one again
+                const float* from = to;
+#pragma unroll
+                for (int q = 0; q < at_once; ++q) {
+                    old[q] = device::load_fresh(from);
+                    if (q + 1 < count) from = device::opaque(from + apart);
+                }
+            }
+#pragma unroll
+            for (int q = 0; q < at_once; ++q, to = device::opaque(to + apart)) {
+                if (q >= count) continue;
+                tinyblas::store(old[q], alpha, sums[q * beside], beta);
+                *to = old[q];
+            }
+        }
+    }
+    /// Calls body(number, address, whether it exists, four sums that lie there side by side) for
+    /// all, by for_each(body). `own`: the first one's address.
     template <class ForEach>
-    __device__ __forceinline__ void store_vectors(float alpha, float beta, ForEach&& for_each) {
+    __device__ __forceinline__ void store_vectors(const float* own, float alpha, float beta,
+                                                  ForEach&& for_each) {
 #pragma unroll
         for (int i = 0; i < rows; ++i)
 #pragma unroll
             for (int j = 0; j < width; ++j) sums_[i][j] *= alpha;
-        if (beta != 0)  // reads all before it writes any
-            for_each([&](const float* from, float& s0, float& s1, float& s2, float& s3) {
-                float old[4];
-                device::load_vector(old, from);
-                device::multiply_add(s0, beta, old[0]);
-                device::multiply_add(s1, beta, old[1]);
-                device::multiply_add(s2, beta, old[2]);
-                device::multiply_add(s3, beta, old[3]);
+        if (beta != 0) {  // as many are asked for before one is used; some before one is written
+            constexpr int vectors = rows * width / 4, at_once = 8;
+            bool exists = false;
+            for_each([&](int number, float*, bool there, float, float, float, float) {
+                if (number == 0) exists = there;
             });
-        for_each([](float* to, float s0, float s1, float s2, float s3) {
+            float old[at_once][4];
+#pragma unroll
+            for (int some = 0; some < vectors && exists; some += at_once) {
+                for_each(
+                    [&](int number, const float* from, bool there, float, float, float, float) {
+                        if (number / at_once * at_once == some)
+                            device::load_fresh(old[number % at_once], there ? from : own);
+                    });
+                for_each([&](int number, const float*, bool, float& s0, float& s1, float& s2,
+                             float& s3) {
+                    if (number / at_once * at_once != some) return;
+                    device::multiply_add(s0, beta, old[number % at_once][0]);
+                    device::multiply_add(s1, beta, old[number % at_once][1]);
+                    device::multiply_add(s2, beta, old[number % at_once][2]);
+                    device::multiply_add(s3, beta, old[number % at_once][3]);
+                });
+            }
+        }
+        for_each([](int, float* to, bool there, float s0, float s1, float s2, float s3) {
             const float vector[4] = {s0, s1, s2, s3};
-            device::store_vector(to, vector);
+            if (there) device::store_vector(to, vector);
         });
     }
 

@@ -239,7 +239,7 @@ constexpr double gemm_tensor_with_traffic(double work, double bytes) {
 /// far apart: with a longer one, tiles are stored while others are multiplied. Measured with a k to
 /// 48 on an H200.
 constexpr double gemm_tensor_storing(std::int64_t apart) {
-    return apart % 4 == 0 ? 0.04e-6 : apart % 2 == 0 ? 0.11e-6 : 0.29e-6;
+    return apart % 4 == 0 ? 0.02e-6 : apart % 2 == 0 ? 0.05e-6 : 0.29e-6;
 }
 
 /// How long a product takes, on an H200: the longest chain of chunks, tiles and meetings; or its

@@ -125,13 +125,17 @@ __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& wor
     const MatrixView<double> c = matrix_of<entry>(work.c, corner.product);
     const std::int64_t i = corner.i + lane % 4 * 2, j = corner.j + lane / 4 * 2;
     const double alpha = work.alpha, beta = work.beta;
-    const bool inside = corner.i + t.warp_m <= c.rows && corner.j + t.warp_n <= c.columns;
+    // How many rows and columns are left from the lane's first ones on.
+    auto m = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
+    const auto n = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
+    const bool in_pairs =
+        takes_pairs(c) && (c.columns % 2 == 0 || corner.j + t.warp_n <= c.columns);
     const bool reads = work.reads_c;
     // Of the lane's first elements in a strip: the pair of rows, and the column.
     const int strip_pair = warp / t.warps_n() * 4 + lane % 4;
     const int strip_column = warp % t.warps_n() * t.warp_n + lane / 4 * 2;
     double* row = &c(i, j);
-    if (inside && takes_pairs(c) && !reads) {
+    if (in_pairs && !reads) {
 #pragma unroll
         for (int strip = 0; strip < Tile::strips; ++strip, row += 6 * c.row_stride)
 #pragma unroll
@@ -140,11 +144,11 @@ __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& wor
                 for (int s = 0; s < Tile::slabs; ++s) {
                     const double pair[2] = {alpha * tile.sums[s][strip][e],
                                             alpha * tile.sums[s][strip][2 + e]};
-                    device::store_global(row + s * 16, pair);
+                    if (8 * strip + e < m && 16 * s < n) device::store_global(row + s * 16, pair);
                 }
         return;
     }
-    if (inside && takes_pairs(c)) {
+    if (in_pairs) {
 #pragma unroll
         for (int strip = 0; strip < Tile::strips; ++strip, row += 6 * c.row_stride) {
             ring.wait_until_full();
@@ -159,7 +163,7 @@ __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& wor
                         pair[h] = alpha * tile.sums[s][strip][2 * h + e];
                         device::multiply_add(pair[h], beta, old[h]);
                     }
-                    device::store_global(row + s * 16, pair);
+                    if (8 * strip + e < m && 16 * s < n) device::store_global(row + s * 16, pair);
                 }
             ring.leave();
         }
@@ -167,8 +171,6 @@ __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& wor
     }
     // As store() of parts.cuh, without a branch for each element. A strip at a time, for which sums
     // move to the first one's place: registers have no index, and the code would be long.
-    auto m = static_cast<int>(c.rows - i < t.warp_m ? c.rows - i : t.warp_m);
-    const auto n = static_cast<int>(c.columns - j < t.warp_n ? c.columns - j : t.warp_n);
 #pragma unroll 1
     for (int strip = 0; strip < Tile::strips; ++strip, m -= 8, row += 6 * c.row_stride) {
         if (reads) ring.wait_until_full();
