@@ -254,6 +254,22 @@ TEST(SmallGemmBatchedOfFloats, PointersToWhereverMatricesBegin) {
     }
 }
 
+// The largest tile of doubles: a thread asks for many old vectors, not all of which are there.
+TEST(SmallGemmBatchedOfDoubles, ManyOldVectors) {
+    constexpr Storage rows = {.name = "aligned_rows", .ld_factor = 16};
+    const BatchCase one = {{42, 38, 33}, 132};
+    const GemmBatchPlan plan = plan_of(Scalar::float64, 90, one, false);
+    ASSERT_EQ(plan.route, GemmBatchRoute::tile);
+    ASSERT_EQ(gemm_batch_table[plan.entry].edge, 48);
+    Context context;
+    BatchProblem<double> p(one.shape, one.count, {}, {rows, rows, rows});
+    p.given = Given::by_strides;
+    p.fill_integers();
+    ASSERT_NE(p.beta, 0);
+    p.run(context);
+    EXPECT_TRUE(exact(p));
+}
+
 TYPED_TEST(SmallGemmBatched, LinesSideBySide) {
     for (const Storage& storage : {storages[0], storages[1], storages[7]})
         for (const Shape shape : {Shape{1, 7, 5}, Shape{7, 1, 5}, Shape{1, 1, 5}})

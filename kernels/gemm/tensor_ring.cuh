@@ -20,6 +20,11 @@ struct TensorOld {
     static constexpr GemmTensorTile t = gemm_tensor_table[entry];
     static constexpr int strips = t.warp_m / 8, rows = t.block_m / strips, columns = t.block_n;
     static constexpr int elements = rows / 2 * columns;
+
+    /// The row of the block tile that is row `row` of a strip.
+    static constexpr __device__ int tile_row(int strip, int row) {
+        return row / 8 * t.warp_m + strip * 8 + row % 8;
+    }
 };
 
 template <int entry, bool a_along_k, bool b_along_k>
