@@ -150,7 +150,8 @@ if ! is_missing libboost-context-dev; then
     # Accesses of kernels are seen by the traced run, in tiles of each size: the sanitizers have the smallest and the largest.
     traced='GemmTensor.(MoreTilesThanBlocks|CutsOfK|CutBatches|BlocksThatBeginTogether)/[1-5]'
     traced+='|GemmPipelined.(ExactForEveryStorage|ExactWhereEdgesAreLeft|ExactWhereBlocksHelp|ExactOnIntegers|ExactWhereSlicedTilesAreCut|Batches.*)'
-    traced+='|StreamK.InPiecesOfEveryNumber|Elements.EveryEdge|GemmSliced.EveryEdge/12'
+    traced+='|StreamK.(InPiecesOfEveryNumber|WhereThereIsRoom|ProductsOfABatch)|Elements.EveryEdge|GemmSliced.EveryEdge/12'
+    traced+='|VectorsHoweverTheyLie|GemmRing.(StepsThatWarpsShare|PointersTo)|GemmSlicedBatch.EveryStorage'
     find build/emulated-asan -name '*.gcda' -delete 2>/dev/null  # an earlier run's counts of lines
     build emulated-asan -DTINYBLAS_BUILD_BENCH=OFF -DTINYBLAS_TESTS_OF="$PWD/build/emulated" &&
         suite emulated-asan -j "$jobs" -LE static -E "$long|$traced"

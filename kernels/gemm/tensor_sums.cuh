@@ -205,7 +205,7 @@ __device__ __forceinline__ void store_tile(Tile& tile, const GemmTensorWork& wor
 
 /// The same for the tile of large products: those that end beyond C are few, and stored by
 /// elements. With store_tile() and load_old() as others have them, 4095 squares take 7 % longer
-/// (H200), though the loop that multiplies is the same.
+/// (H200); why is not known, for the loop that multiplies differs in registers alone.
 template <int entry, class Tile, class Shared>
 __device__ __forceinline__ void store_large_tile(Tile& tile, const GemmTensorWork& work,
                                                  const TensorCorner& corner,
