@@ -370,11 +370,6 @@ __device__ __forceinline__ void announce(const void* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
 
-/// The same for so many bytes, both multiples of 16.
-__device__ __forceinline__ void announce(const void* at, unsigned bytes) {
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes));
-}
-
 /// load_vector from global memory that nothing writes while the kernel runs: as __ldg, through the
 /// read-only path. `ahead`: as copy_async.
 template <bool ahead = false, class T, int count>

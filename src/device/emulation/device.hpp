@@ -273,7 +273,6 @@ void store_global(T* to, T value) {
 
 /// Asks the L2 cache for what emulation has at hand.
 inline void announce(const void* /*at*/) {}
-inline void announce(const void* /*at*/, unsigned /*bytes*/) {}
 
 /// load_vector from global memory that nothing writes while the kernel runs.
 template <bool ahead = false, class T, int count>
